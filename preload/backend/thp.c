@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/thp.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "backend/ops.h"
+#include "base/sys.h"
+
+#ifndef MADV_POPULATE_READ /* Linux 5.14, mm/madvise.c */
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_COLLAPSE /* Linux 6.1 */
+#define MADV_COLLAPSE 25
+#endif
+
+int pl_thp_advise(pl_range_t range)
+{
+	long result = pl_ops->madvise(range.start, pl_range_length(range), MADV_HUGEPAGE);
+
+	return result == -ENOMEM ? 0 : (int)result;
+}
+
+int pl_thp_collapse(pl_range_t range, uintptr_t large_page)
+{
+	pl_range_t blocks = pl_range_whole_blocks(range, large_page);
+
+	if (pl_range_empty(blocks))
+		return 0;
+	return (int)pl_ops->madvise(blocks.start, pl_range_length(blocks), MADV_COLLAPSE);
+}
+
+/* Gives back what lies around `wanted`. If the kernel cannot (a map count at its limit), all of
+ * `reserved` goes and the caller starts again without us. */
+static int trim(pl_range_t reserved, pl_range_t wanted)
+{
+	long result = 0;
+
+	if (reserved.start < wanted.start)
+		result = pl_ops->munmap(reserved.start, wanted.start - reserved.start);
+	if (!result && wanted.end < reserved.end)
+		result = pl_ops->munmap(wanted.end, reserved.end - wanted.end);
+	if (result)
+		pl_ops->munmap(reserved.start, pl_range_length(reserved));
+	return (int)result;
+}
+
+static long reserve_aligned(size_t length, int prot, int flags, uintptr_t large_page)
+{
+	size_t whole = pl_round_up(length, pl_base_page);
+	size_t more = whole + large_page - pl_base_page;
+	uintptr_t start;
+	long result;
+
+	if (more < length)
+		return -ENOMEM;
+	result = pl_ops->mmap(0, more, prot, flags, -1, 0);
+	if (pl_sys_failed(result))
+		return result;
+	start = pl_round_up((uintptr_t)result, large_page);
+	result = trim(pl_range((uintptr_t)result, (uintptr_t)result + more),
+		      pl_range(start, start + whole));
+	return result ? result : (long)start;
+}
+
+/* The kernel aligns by itself lengths that are multiples of the large page (Linux 6.7, mm/mmap.c,
+ * mm_get_unmapped_area_vmflags): one call is enough then. */
+static long map_aligned(size_t length, int prot, int flags, uintptr_t large_page)
+{
+	long result;
+
+	if (length % large_page == 0) {
+		result = pl_ops->mmap(0, length, prot, flags, -1, 0);
+		if (pl_sys_failed(result) || (uintptr_t)result % large_page == 0)
+			return result;
+		pl_ops->munmap((uintptr_t)result, length);
+	}
+	return reserve_aligned(length, prot, flags, large_page);
+}
+
+/* MAP_POPULATE's own failure is silent (mmap(2)); only a kernel without the advice matters here. */
+static int populate(uintptr_t start, size_t length, int prot)
+{
+	int advice = prot & PROT_WRITE ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+
+	return pl_ops->madvise(start, length, advice) == -EINVAL ? -EOPNOTSUPP : 0;
+}
+
+long pl_thp_map(size_t length, int prot, int flags, uintptr_t large_page)
+{
+	long start = map_aligned(length, prot, flags & ~MAP_POPULATE, large_page);
+	int result;
+
+	if (pl_sys_failed(start))
+		return start;
+	result = pl_thp_advise(
+		pl_range((uintptr_t)start, (uintptr_t)start + pl_round_up(length, pl_base_page)));
+	if (!result && flags & MAP_POPULATE && !(flags & MAP_NONBLOCK))
+		result = populate((uintptr_t)start, length, prot);
+	if (result) {
+		pl_ops->munmap((uintptr_t)start, length);
+		return result;
+	}
+	return start;
+}
+
+long pl_thp_remap(uintptr_t old, size_t old_length, size_t new_length, uintptr_t large_page)
+{
+	long target = reserve_aligned(new_length, PROT_NONE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, large_page);
+	long result;
+
+	if (pl_sys_failed(target))
+		return target;
+	result = pl_ops->mremap(old, old_length, new_length, MREMAP_MAYMOVE | MREMAP_FIXED,
+				(uintptr_t)target);
+	if (pl_sys_failed(result))
+		pl_ops->munmap((uintptr_t)target, new_length);
+	return result;
+}

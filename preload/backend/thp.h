@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Transparent huge pages: advice, alignment and collapse. Results are 0 or a negative errno. */
+#ifndef PL_BACKEND_THP_H
+#define PL_BACKEND_THP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/types.h"
+
+/* MADV_HUGEPAGE over a page-aligned range. Parts that are not mapped are passed over
+ * (madvise(2): ENOMEM, but the mapped parts are advised), which counts as success. */
+int pl_thp_advise(pl_range_t range);
+
+/* MADV_COLLAPSE (Linux 6.1) over the whole large pages inside the range: puts what is resident on
+ * large pages now. It takes effect where THP is "never" as well, so callers ask policy first. */
+int pl_thp_collapse(pl_range_t range, uintptr_t large_page);
+
+/*
+ * Maps private anonymous memory at a multiple of large_page and advises it; MAP_POPULATE takes
+ * effect after the advice. `flags` as for mmap(2), without MAP_FIXED. Returns the address or a
+ * negative errno, after which nothing is mapped and the caller makes the original call: -EINVAL when
+ * this kernel has no MADV_HUGEPAGE, -EOPNOTSUPP when it cannot populate after the fact.
+ */
+long pl_thp_map(size_t length, int prot, int flags, uintptr_t large_page);
+
+/* mremap(2) with MREMAP_MAYMOVE of private anonymous memory that starts at a multiple of
+ * large_page, to one that does as well, so that the kernel moves large pages whole. */
+long pl_thp_remap(uintptr_t old, size_t old_length, size_t new_length, uintptr_t large_page);
+
+#endif
