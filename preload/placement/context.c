@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "placement/context.h"
+
+#include "base/lock.h"
+#include "base/types.h"
+
+/* Two megabytes: x86-64 and aarch64 with 4K base pages; all others have larger ones. */
+enum { SMALLEST_LARGE_PAGE = 2 * 1024 * 1024 };
+
+pl_context_t pl_context;
+
+static pl_lock_t facts_lock = PL_LOCK_INIT(PL_RANK_FACTS);
+static bool facts_known;
+static pl_facts_t facts;
+static const pl_facts_t no_facts = { .limits_tight = true };
+
+const pl_facts_t *pl_context_facts(void)
+{
+	if (__atomic_load_n(&facts_known, __ATOMIC_ACQUIRE))
+		return &facts;
+	if (!pl_lock_take(&facts_lock))
+		return &no_facts;
+	if (!facts_known) {
+		pl_facts_read_files("", &facts);
+		pl_facts_read_process(&facts);
+		__atomic_store_n(&facts_known, true, __ATOMIC_RELEASE);
+	}
+	pl_lock_release(&facts_lock);
+	return &facts;
+}
+
+const pl_facts_t *pl_context_facts_for(size_t length)
+{
+	static const pl_facts_t too_small = { .large_page = SMALLEST_LARGE_PAGE };
+
+	return length < SMALLEST_LARGE_PAGE ? &too_small : pl_context_facts();
+}
+
+void pl_context_limits_are_tight(void)
+{
+	pl_context_facts();
+	__atomic_store_n(&facts.limits_tight, true, __ATOMIC_RELAXED);
+}
+
+void pl_context_advice_is_unknown(void)
+{
+	__atomic_store_n(&facts.large_page, 0, __ATOMIC_RELAXED);
+}
+
+void pl_context_set_thp_disabled(int value)
+{
+	pl_context_facts();
+	__atomic_store_n(&facts.thp_disabled, value, __ATOMIC_RELAXED);
+}
+
+void pl_context_after_fork(void)
+{
+	pl_lock_after_fork(&facts_lock);
+}

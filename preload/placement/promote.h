@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Lifts memory that already has small pages, at the moments at which placement knows that it has. */
+#ifndef PL_PLACEMENT_PROMOTE_H
+#define PL_PLACEMENT_PROMOTE_H
+
+#include "base/types.h"
+
+/* Collapses the whole large pages of a range in which something is resident. Does nothing where the
+ * administrator or a prctl has switched large pages off. */
+void pl_promote_resident(pl_range_t range);
+
+#endif

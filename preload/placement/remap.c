@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "placement/remap.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "backend/ops.h"
+#include "backend/thp.h"
+#include "base/sys.h"
+#include "placement/break.h"
+#include "placement/context.h"
+#include "placement/map.h"
+#include "registry/registry.h"
+#include "report/counters.h"
+
+static long original(const pl_remap_request_t *request)
+{
+	return pl_ops->mremap(request->old, request->old_length, request->new_length,
+			      request->flags, request->target);
+}
+
+/* Grows in place if there is room, else to a target of our choice, else as the kernel likes. */
+static long grow_aligned(const pl_remap_request_t *request)
+{
+	long result = pl_ops->mremap(request->old, request->old_length, request->new_length, 0, 0);
+
+	if (result != -ENOMEM)
+		return result;
+	result = pl_thp_remap(request->old, request->old_length, request->new_length,
+			      pl_context_facts()->large_page);
+	if (!pl_sys_failed(result)) {
+		pl_count(PL_COUNTER_REMAP_ALIGNED);
+		return result;
+	}
+	pl_count(PL_COUNTER_PLACE_FAILED);
+	return original(request);
+}
+
+/* The verdict on the map as it will be. Its nature is known in two cases: libc's own calls resize
+ * malloc's private chunks, and a segment of ours is private and anonymous. */
+static pl_verdict_t decide(pl_kind_t kind, const pl_remap_request_t *request)
+{
+	pl_request_t as_map = {
+		.origin = kind == PL_KIND_CHUNK ? PL_ORIGIN_LIBC : PL_ORIGIN_PROGRAM,
+		.length = request->new_length,
+		.prot = PROT_READ | PROT_WRITE,
+		.flags = MAP_PRIVATE | MAP_ANONYMOUS,
+	};
+
+	if (request->flags != MREMAP_MAYMOVE || request->new_length <= request->old_length ||
+	    pl_context.locks_future)
+		return (pl_verdict_t){ 0 };
+	return pl_policy_map(&as_map, &pl_context.config,
+			     pl_context_facts_for(request->new_length), pl_registry_count());
+}
+
+/* Puts the books right after a call that succeeded. */
+static void enlist(pl_segment_t *segment, uintptr_t start, size_t length, bool known)
+{
+	segment->range = pl_map_range(start, length);
+	segment->asked = length;
+	if (!known && pl_thp_advise(segment->range))
+		return;
+	if (!known)
+		pl_count(PL_COUNTER_PLACED);
+	if (!pl_registry_add(segment))
+		pl_count(PL_COUNTER_UNREGISTERED);
+}
+
+/* Resizes or moves one whole map of known nature. */
+static long remap_segment(const pl_remap_request_t *request, pl_segment_t *segment, bool known)
+{
+	pl_verdict_t verdict = decide(segment->kind, request);
+	long result;
+
+	pl_registry_remove(segment->range);
+	result = verdict.align ? grow_aligned(request) : original(request);
+	if (!known)
+		segment->reason = verdict.reason;
+	if (pl_sys_failed(result)) {
+		if (known)
+			pl_registry_add(segment);
+	} else if (known || verdict.advise) {
+		enlist(segment, (uintptr_t)result, request->new_length, known);
+	}
+	return result;
+}
+
+static bool is_whole_segment(pl_range_t range, pl_segment_t *ret_segment)
+{
+	return pl_registry_find(range, ret_segment) &&
+	       (ret_segment->kind == PL_KIND_CHUNK || ret_segment->kind == PL_KIND_MAP) &&
+	       ret_segment->range.start == range.start && ret_segment->range.end == range.end;
+}
+
+static void yield(pl_range_t range)
+{
+	pl_break_yield(range);
+	pl_break_yield_attributes(range);
+}
+
+long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
+{
+	pl_range_t old = pl_map_range(request->old, request->old_length);
+	pl_range_t target = pl_map_range(request->target, request->new_length);
+	pl_segment_t segment = { .range = old, .kind = PL_KIND_CHUNK };
+	bool known;
+
+	yield(old);
+	if (request->flags & MREMAP_FIXED) {
+		yield(target);
+		pl_map_forget(target);
+	}
+	if (!request->old_length || request->flags & ~MREMAP_MAYMOVE) {
+		if (request->flags & MREMAP_FIXED)
+			pl_map_forget(old);
+		return original(request);
+	}
+	known = is_whole_segment(old, &segment);
+	if (known || origin == PL_ORIGIN_LIBC)
+		return remap_segment(request, &segment, known);
+	pl_map_forget(old);
+	return original(request);
+}
