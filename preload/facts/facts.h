@@ -18,6 +18,7 @@ typedef struct {
 	int thp_disabled;    /* PR_GET_THP_DISABLE: 0, 1, 3 (all but advised memory); -1 unknown */
 	bool strict_overcommit;	  /* vm.overcommit_memory = 2 */
 	bool limits_tight;	  /* RLIMIT_AS or RLIMIT_DATA is finite */
+	bool confined;		  /* the program has confined itself by seccomp */
 	uint64_t max_maps;	  /* vm.max_map_count; the kernel's default when unknown */
 } pl_facts_t;
 

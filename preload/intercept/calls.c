@@ -11,7 +11,7 @@
 #include "placement/context.h"
 #include "placement/limits.h"
 #include "placement/map.h"
-#include "placement/thp_disable.h"
+#include "placement/process_control.h"
 #include "report/counters.h"
 
 long pl_libc_result(long result)
@@ -165,7 +165,7 @@ long pl_call_prctl(int option, unsigned long a, unsigned long b, unsigned long c
 
 	if (!pl_enter())
 		return pl_sys_prctl(option, a, b, c, d);
-	result = pl_thp_disable_prctl(option, a, b, c, d);
+	result = pl_process_control(option, a, b, c, d);
 	pl_leave();
 	return result;
 }

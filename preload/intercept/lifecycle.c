@@ -37,13 +37,19 @@ static void show(const char *name, const char *value)
 	pl_log(PL_LOG_INFO, "PAGELIFT_%s=%s", name, value);
 }
 
+/* The path given to execve(2): a link's own name, where /proc/self/exe has its target's
+ * (redis-server is a link to redis-check-rdb on Debian). */
+static const char *executed_name(void)
+{
+	const char *name = (const char *)getauxval(AT_EXECFN);
+
+	return name ? name : "";
+}
+
 static void read_exe(void)
 {
-	long length = pl_sys_readlinkat("/proc/self/exe", exe, sizeof(exe) - 1);
-	const char *as_executed = (const char *)getauxval(AT_EXECFN);
-
-	if (length <= 0 && as_executed)
-		strncpy(exe, as_executed, sizeof(exe) - 1);
+	if (pl_sys_readlinkat("/proc/self/exe", exe, sizeof(exe) - 1) <= 0)
+		strncpy(exe, executed_name(), sizeof(exe) - 1);
 }
 
 static void remember_stderr(void)
@@ -64,7 +70,7 @@ static bool is_wanted(char **envp)
 		return false;
 	if (*config->exe || *config->report)
 		read_exe();
-	if (!pl_config_wants_exe(config, exe))
+	if (!pl_config_wants_exe(config, exe) && !pl_config_wants_exe(config, executed_name()))
 		return false;
 	if (config->children == PL_CHILDREN_NO)
 		pl_config_mark_children(envp);
@@ -152,6 +158,10 @@ __attribute__((destructor)) static void finish(void)
 	if (!pl_context.measures || !pl_enter())
 		return;
 	header.facts = pl_context_facts();
+	if (header.facts->confined) { /* opening a file could kill now */
+		pl_leave();
+		return;
+	}
 	header.pid = (int)pl_sys_getpid();
 	fd = open_report(pl_context.config.report);
 	if (fd >= 0) {

@@ -191,7 +191,7 @@ bool pl_arena_shrunk(pl_range_t range)
 		pl_ops->mprotect(range.end, heap->writable - range.end, PROT_NONE);
 	heap->grown = range.start;
 	heap->writable = range.start;
-	if (heap->advised)
+	if (heap->advised && !pl_context_facts()->confined)
 		pl_thp_advise(range_of(heap)); /* the new map has lost it */
 	return true;
 }

@@ -199,7 +199,7 @@ static long shrink(uintptr_t addr)
 	if (addr < heap.start)
 		keep = addr;
 	if (keep < heap.real) {
-		if (pl_context.measures)
+		if (pl_context_measures())
 			pl_collect_closing(pl_range(keep, heap.real), page);
 		store(&heap.real, pl_ops->brk(keep));
 	}

@@ -42,6 +42,13 @@ void pl_context_limits_are_tight(void)
 	__atomic_store_n(&facts.limits_tight, true, __ATOMIC_RELAXED);
 }
 
+/* The facts are read before: afterwards opening a file may be a reason to be killed. */
+void pl_context_is_confined(void)
+{
+	pl_context_facts();
+	__atomic_store_n(&facts.confined, true, __ATOMIC_RELAXED);
+}
+
 void pl_context_advice_is_unknown(void)
 {
 	__atomic_store_n(&facts.large_page, 0, __ATOMIC_RELAXED);
@@ -51,6 +58,11 @@ void pl_context_set_thp_disabled(int value)
 {
 	pl_context_facts();
 	__atomic_store_n(&facts.thp_disabled, value, __ATOMIC_RELAXED);
+}
+
+bool pl_context_measures(void)
+{
+	return pl_context.measures && !pl_context_facts()->confined;
 }
 
 void pl_context_after_fork(void)

@@ -46,11 +46,15 @@ const pl_facts_t *pl_context_facts(void);
  * answer does not depend on the machine, and nothing is read. */
 const pl_facts_t *pl_context_facts_for(size_t length);
 
-/* What was learnt since: the process set itself a finite limit; the kernel knows no advice; the
- * program narrowed a prctl. */
+/* What was learnt since: the process set itself a finite limit; it is about to confine itself; the
+ * kernel knows no advice; the program narrowed a prctl. */
 void pl_context_limits_are_tight(void);
+void pl_context_is_confined(void);
 void pl_context_advice_is_unknown(void);
 void pl_context_set_thp_disabled(int value);
+
+/* Whether segments that go are to be measured for the report. */
+bool pl_context_measures(void);
 
 /* In a forked child. */
 void pl_context_after_fork(void);

@@ -27,7 +27,7 @@ void pl_map_forget(pl_range_t range)
 	pl_arena_forget(range);
 	if (!pl_registry_may_meet(range))
 		return;
-	if (pl_context.measures)
+	if (pl_context_measures())
 		pl_collect_closing(range, pl_context_facts()->large_page);
 	pl_registry_remove(range);
 }

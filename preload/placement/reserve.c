@@ -44,9 +44,9 @@ bool pl_reserve_commit(const pl_request_t *request, pl_range_t range, long *ret_
 	    segment.reason == PL_REASON_APPLICATION_ADVICE)
 		return true;
 	pl_count(PL_COUNTER_COMMITS);
-	page = pl_context_facts()->large_page;
-	if (!page)
+	if (!pl_policy_in_place(PL_KIND_RESERVE, &pl_context.config, pl_context_facts()).advise)
 		return true;
+	page = pl_context_facts()->large_page;
 	cover = pl_range(pl_round_down(range.start, page), pl_round_up(range.end, page));
 	pl_thp_advise(pl_range_clip(cover, segment.range));
 	lift_completed_block(range, segment.range, page);

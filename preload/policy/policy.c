@@ -81,6 +81,8 @@ pl_verdict_t pl_policy_in_place(pl_kind_t kind, const pl_config_t *config, const
 		return leave(PL_REASON_BACKEND_BASE);
 	if (!(config->segments & kinds[kind].set))
 		return leave(PL_REASON_NOT_SELECTED);
+	if (facts->confined)
+		return leave(PL_REASON_CONFINED);
 	if (!facts->large_page)
 		return leave(PL_REASON_NO_LARGE_PAGES);
 	if (facts->large_page > largest_page)
@@ -127,5 +129,5 @@ pl_verdict_t pl_policy_map(const pl_request_t *request, const pl_config_t *confi
 bool pl_policy_may_run_ahead(const pl_config_t *config, const pl_facts_t *facts)
 {
 	return config->backend != PL_BACKEND_BASE && !facts->strict_overcommit &&
-	       !facts->limits_tight;
+	       !facts->limits_tight && !facts->confined;
 }

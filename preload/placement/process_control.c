@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "placement/thp_disable.h"
+#include "placement/process_control.h"
 
 #include <stdbool.h>
 #include <sys/prctl.h>
@@ -12,6 +12,7 @@ static const unsigned long except_advised = 1UL << 1;
 
 static bool narrowed; /* the 3 that the kernel would answer is our doing */
 
+/* Sets what the program asked for, less the memory that we advise. */
 static long narrow(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
 {
 	long result = pl_ops->prctl(option, a, except_advised, 0, 0);
@@ -41,13 +42,15 @@ static long set(int option, unsigned long a, unsigned long b, unsigned long c, u
 	return result;
 }
 
-long pl_thp_disable_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
+long pl_process_control(int option, unsigned long a, unsigned long b, unsigned long c,
 			  unsigned long d)
 {
 	long result;
 
 	if (option == PR_SET_THP_DISABLE)
 		return set(option, a, b, c, d);
+	if (option == PR_SET_SECCOMP || (option == PR_SET_NO_NEW_PRIVS && a == 1))
+		pl_context_is_confined();
 	result = pl_ops->prctl(option, a, b, c, d);
 	if (option == PR_GET_THP_DISABLE && result == 3 && narrowed)
 		return 1;
