@@ -9,7 +9,7 @@
 
 typedef struct {
 	uint64_t resident; /* bytes present, the shared zero page not counted */
-	uint64_t large;	   /* of these, mapped by a large page */
+	uint64_t large;    /* of these, mapped by a large page */
 } pl_usage_t;
 
 /*

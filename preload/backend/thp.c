@@ -8,7 +8,7 @@
 #include "base/sys.h"
 
 #ifndef MADV_POPULATE_READ /* Linux 5.14, mm/madvise.c */
-#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
 #endif
 #ifndef MADV_COLLAPSE /* Linux 6.1 */

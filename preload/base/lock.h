@@ -24,7 +24,10 @@ typedef struct {
 	pl_rank_t rank;
 } pl_lock_t;
 
-#define PL_LOCK_INIT(rank_) { .word = 0, .rank = (rank_) }
+#define PL_LOCK_INIT(rank_)                \
+	{                                  \
+		.word = 0, .rank = (rank_) \
+	}
 
 /* Waits for at most a second in all. Returns false when the lock could not be had. */
 bool pl_lock_take(pl_lock_t *lock);

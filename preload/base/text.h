@@ -17,15 +17,16 @@ typedef struct {
 	int error; /* negative errno */
 } pl_text_t;
 
-#define PL_TEXT_INIT(buffer_, fd_) \
-	{ .data = (buffer_), .capacity = sizeof(buffer_), .used = 0, .fd = (fd_), .error = 0 }
+#define PL_TEXT_INIT(buffer_, fd_)                                                                 \
+	{                                                                                          \
+		.data = (buffer_), .capacity = sizeof(buffer_), .used = 0, .fd = (fd_), .error = 0 \
+	}
 
 /*
  * A subset of printf(3): %s %c %d %u %x %ld %lu %lx %zu %%, each with an optional '-' and width
  * (decimal or *).
  */
-void pl_text_format(pl_text_t *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void pl_text_format(pl_text_t *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pl_text_vformat(pl_text_t *text, const char *format, va_list arguments);
 
 /* Writes part/whole with three decimals, rounded down ("0.984"), or `none` when whole is 0. */

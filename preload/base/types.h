@@ -12,7 +12,7 @@
 #define PL_GIB ((uintptr_t)1 << 30)
 
 /* Every byte of the shim's interface that other objects may see is marked by this. */
-#define PL_EXPORT __attribute__((visibility("default")))
+#define PL_EXPORT           __attribute__((visibility("default")))
 #define PL_ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Bytes of a base page. Written once by the constructor from AT_PAGESZ, before any other use. */

@@ -26,8 +26,7 @@ long pl_call_sbrk(intptr_t increment);
 long pl_call_shmget(int key, size_t size, int flags);
 long pl_call_shmat(int id, uintptr_t addr, int flags);
 long pl_call_shmdt(uintptr_t addr);
-long pl_call_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
-		   unsigned long d);
+long pl_call_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
 long pl_call_mlockall(int flags);
 long pl_call_prlimit(int pid, int resource, const struct rlimit *limit, struct rlimit *ret_old);
 

@@ -13,7 +13,7 @@ static uintptr_t pointer(const struct dl_phdr_info *object, ElfW(Addr) value)
 	return value < object->dlpi_addr ? object->dlpi_addr + value : value;
 }
 
-static bool read_dynamic(const struct dl_phdr_info *object, const ElfW(Dyn) *entry,
+static bool read_dynamic(const struct dl_phdr_info *object, const ElfW(Dyn) * entry,
 			 pl_elf_object_t *found)
 {
 	ElfW(Addr) soname = 0;
@@ -41,8 +41,7 @@ static int visit(struct dl_phdr_info *object, size_t size, void *ret_object)
 
 		if (header->p_type == PT_DYNAMIC)
 			return read_dynamic(
-				object,
-				(const ElfW(Dyn) *)(object->dlpi_addr + header->p_vaddr),
+				object, (const ElfW(Dyn) *)(object->dlpi_addr + header->p_vaddr),
 				ret_object);
 	}
 	return 0;

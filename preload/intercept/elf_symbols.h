@@ -15,7 +15,7 @@
 typedef struct {
 	uintptr_t base;
 	const char *strings;
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const uint32_t *gnu_hash;
 } pl_elf_object_t;
 

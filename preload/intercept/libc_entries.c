@@ -46,8 +46,7 @@ static void *entry_mremap(void *old, size_t old_length, size_t new_length, int f
 
 static int entry_mprotect(void *addr, size_t length, int prot)
 {
-	return (int)pl_libc_result(
-		pl_call_mprotect(PL_ORIGIN_LIBC, (uintptr_t)addr, length, prot));
+	return (int)pl_libc_result(pl_call_mprotect(PL_ORIGIN_LIBC, (uintptr_t)addr, length, prot));
 }
 
 static int entry_madvise(void *addr, size_t length, int advice)

@@ -12,9 +12,9 @@ enum { ENTRIES_MAX = 8, PATCH_MAX = 24 };
 /* A jump to a 64-bit address that follows it, and what a compiled function may start with that must
  * stay in front: the landing pad of indirect branches. */
 #if defined(__x86_64__)
-static const unsigned char jump[] = { 0xff, 0x25, 0, 0, 0, 0 };	 /* jmp *0(%rip) */
+static const unsigned char jump[] = { 0xff, 0x25, 0, 0, 0, 0 };    /* jmp *0(%rip) */
 static const unsigned char landing[] = { 0xf3, 0x0f, 0x1e, 0xfa }; /* endbr64 */
-static const unsigned char call_kernel[] = { 0x0f, 0x05 };	   /* syscall */
+static const unsigned char call_kernel[] = { 0x0f, 0x05 };         /* syscall */
 #elif defined(__aarch64__)
 /* ldr x16, 8; br x16: x16 passes a bti c landing pad. */
 static const unsigned char jump[] = { 0x50, 0x00, 0x00, 0x58, 0x00, 0x02, 0x1f, 0xd6 };

@@ -33,8 +33,7 @@ long pl_advise(pl_origin_t origin, uintptr_t addr, size_t length, int advice)
 	if (is_sticky(advice))
 		pl_break_yield_attributes(range);
 	/* libc advises only under its own hugetlb tunable, which then says the same as we do. */
-	if (origin == PL_ORIGIN_PROGRAM &&
-	    (advice == MADV_HUGEPAGE || advice == MADV_NOHUGEPAGE)) {
+	if (origin == PL_ORIGIN_PROGRAM && (advice == MADV_HUGEPAGE || advice == MADV_NOHUGEPAGE)) {
 		pl_arena_leave_advice(range);
 		pl_registry_set_reason(range, PL_REASON_APPLICATION_ADVICE);
 	}

@@ -21,14 +21,14 @@ typedef struct {
 	uintptr_t grown;
 	uintptr_t writable;
 	pl_lock_t lock; /* between growth and retraction */
-	bool advised;	/* or never to be */
+	bool advised;   /* or never to be */
 } heap_t;
 
 static const uintptr_t forgotten = 1;
 
 static heap_t heaps[SLOTS];
 static uint64_t heaps_noted; /* 0 = the table need not be looked at */
-static bool retracting;	     /* some heap's lock may be held by pl_arena_retract */
+static bool retracting;      /* some heap's lock may be held by pl_arena_retract */
 
 static heap_t *slot_at(uintptr_t base, unsigned int probe)
 {
@@ -84,7 +84,8 @@ void pl_arena_note_reservation(const pl_request_t *request, uintptr_t start)
 {
 	uintptr_t base = pl_round_up(start, heap_size);
 
-	if (request->prot != PROT_NONE || request->flags & MAP_STACK)
+	/* MAP_HUGETLB: glibc.malloc.hugetlb=2 puts the arena on the pool itself. */
+	if (request->prot != PROT_NONE || request->flags & (MAP_STACK | MAP_HUGETLB))
 		return;
 	if (request->length != heap_size && request->length != 2 * heap_size)
 		return;
@@ -130,8 +131,8 @@ static long grow(heap_t *heap, pl_range_t range)
 	bool large_enough = verdict.advise && range.end - heap->base > facts->large_page;
 	uintptr_t touched = heap->grown;
 	uintptr_t end = large_enough ? growth_end(heap, range.end, facts) : range.end;
-	long result = pl_ops->mprotect(heap->writable, end - heap->writable,
-				       PROT_READ | PROT_WRITE);
+	long result =
+		pl_ops->mprotect(heap->writable, end - heap->writable, PROT_READ | PROT_WRITE);
 
 	if (result && end > range.end) {
 		end = range.end;

@@ -21,9 +21,9 @@ static struct {
 	pl_lock_t lock;
 	uintptr_t start;    /* the first break seen; 0 = none yet */
 	uintptr_t reported; /* what the program knows */
-	uintptr_t real;	    /* what the kernel has, >= reported */
+	uintptr_t real;     /* what the kernel has, >= reported */
 	uintptr_t advised;  /* advice reaches up to here; 0 = none yet */
-	bool exact;	    /* never ahead again */
+	bool exact;         /* never ahead again */
 } heap = { .lock = PL_LOCK_INIT(PL_RANK_BREAK) };
 
 static uintptr_t load(const uintptr_t *field)
@@ -181,9 +181,9 @@ static long grow(uintptr_t addr)
  * back, at the moment they fall. */
 static void zero_fallen(uintptr_t addr, uintptr_t old)
 {
-	pl_range_t fallen = pl_range_clip(pl_range(pl_round_up(addr, pl_base_page),
-						   pl_round_up(old, pl_base_page)),
-					  pl_range(0, heap.real));
+	pl_range_t fallen = pl_range_clip(
+		pl_range(pl_round_up(addr, pl_base_page), pl_round_up(old, pl_base_page)),
+		pl_range(0, heap.real));
 
 	if (!pl_range_empty(fallen))
 		memset((void *)fallen.start, 0, pl_range_length(fallen));

@@ -10,7 +10,7 @@
 
 /* What lies behind the bytes from the file, from the first whole page on, is anonymous memory
  * (fs/binfmt_elf.c, elf/dl-map-segments.h). */
-static pl_range_t zeroed_part(const struct dl_phdr_info *object, const ElfW(Phdr) *header)
+static pl_range_t zeroed_part(const struct dl_phdr_info *object, const ElfW(Phdr) * header)
 {
 	uintptr_t start = object->dlpi_addr + header->p_vaddr;
 
@@ -25,8 +25,7 @@ static void place(pl_range_t range)
 	const pl_facts_t *facts = pl_context_facts_for(pl_range_length(range));
 	pl_verdict_t verdict = pl_policy_in_place(PL_KIND_BSS, &pl_context.config, facts);
 
-	if (!verdict.advise ||
-	    pl_range_empty(pl_range_whole_blocks(range, facts->large_page)) ||
+	if (!verdict.advise || pl_range_empty(pl_range_whole_blocks(range, facts->large_page)) ||
 	    pl_range_length(range) < pl_context.config.min_size)
 		return;
 	if (pl_thp_advise(range)) {

@@ -20,8 +20,8 @@ typedef enum { PL_UNINIT, PL_STARTING, PL_READY, PL_OFF } pl_state_t;
 typedef struct {
 	pl_state_t state;
 	pl_config_t config;
-	bool measures;	    /* a report is wanted: measure segments before they go */
-	bool locks_future;  /* mlockall(MCL_FUTURE) is in force */
+	bool measures;     /* a report is wanted: measure segments before they go */
+	bool locks_future; /* mlockall(MCL_FUTURE) is in force */
 } pl_context_t;
 
 extern pl_context_t pl_context;
@@ -29,8 +29,7 @@ extern pl_context_t pl_context;
 /* Returns whether this thread may act; false means: make the plain system call. */
 static inline bool pl_enter(void)
 {
-	return __atomic_load_n(&pl_context.state, __ATOMIC_ACQUIRE) == PL_READY &&
-	       pl_guard_enter();
+	return __atomic_load_n(&pl_context.state, __ATOMIC_ACQUIRE) == PL_READY && pl_guard_enter();
 }
 
 static inline void pl_leave(void)

@@ -77,9 +77,9 @@ static long map_aligned(const pl_request_t *request, int fd, off_t offset)
 
 static long map_decided(const pl_request_t *request, int fd, off_t offset)
 {
-	pl_verdict_t verdict = pl_policy_map(request, &pl_context.config,
-					     pl_context_facts_for(request->length),
-					     pl_registry_count());
+	pl_verdict_t verdict =
+		pl_policy_map(request, &pl_context.config, pl_context_facts_for(request->length),
+			      pl_registry_count());
 	long start;
 
 	pl_count(PL_COUNTER_MAP_DECIDED);
@@ -169,8 +169,7 @@ long pl_protect(pl_origin_t origin, uintptr_t addr, size_t length, int prot, int
 	if (length && addr % pl_base_page == 0 && !pl_range_empty(range)) {
 		pl_break_yield(range);
 		pl_break_yield_attributes(range);
-		if (pl_arena_protect(pkey == -1 ? origin : PL_ORIGIN_PROGRAM, range, prot,
-				     &result))
+		if (pl_arena_protect(pkey == -1 ? origin : PL_ORIGIN_PROGRAM, range, prot, &result))
 			return result;
 	}
 	if (pkey != -1)

@@ -43,7 +43,7 @@ static long set(int option, unsigned long a, unsigned long b, unsigned long c, u
 }
 
 long pl_process_control(int option, unsigned long a, unsigned long b, unsigned long c,
-			  unsigned long d)
+			unsigned long d)
 {
 	long result;
 

@@ -50,8 +50,8 @@ static pl_verdict_t decide(pl_kind_t kind, const pl_remap_request_t *request)
 	if (request->flags != MREMAP_MAYMOVE || request->new_length <= request->old_length ||
 	    pl_context.locks_future)
 		return (pl_verdict_t){ 0 };
-	return pl_policy_map(&as_map, &pl_context.config,
-			     pl_context_facts_for(request->new_length), pl_registry_count());
+	return pl_policy_map(&as_map, &pl_context.config, pl_context_facts_for(request->new_length),
+			     pl_registry_count());
 }
 
 /* Puts the books right after a call that succeeded. */

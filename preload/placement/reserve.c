@@ -37,8 +37,8 @@ bool pl_reserve_commit(const pl_request_t *request, pl_range_t range, long *ret_
 	    segment.kind != PL_KIND_RESERVE || range.start < segment.range.start ||
 	    range.end > segment.range.end)
 		return false;
-	*ret_result = pl_ops->mmap(request->addr, request->length, request->prot, request->flags,
-				   -1, 0);
+	*ret_result =
+		pl_ops->mmap(request->addr, request->length, request->prot, request->flags, -1, 0);
 	pl_count(PL_COUNTER_MAP_PASSED);
 	if (pl_sys_failed(*ret_result) || request->prot == PROT_NONE ||
 	    segment.reason == PL_REASON_APPLICATION_ADVICE)

@@ -41,8 +41,8 @@ typedef struct {
 } pl_request_t;
 
 typedef struct {
-	bool align;   /* choose a start that makes every whole large page usable */
-	bool advise;  /* MADV_HUGEPAGE */
+	bool align;  /* choose a start that makes every whole large page usable */
+	bool advise; /* MADV_HUGEPAGE */
 	pl_reason_t reason;
 } pl_verdict_t;
 
@@ -54,8 +54,7 @@ pl_verdict_t pl_policy_map(const pl_request_t *request, const pl_config_t *confi
 			   const pl_facts_t *facts, uint64_t maps_added);
 
 /* The verdict on memory that is advised where it lies: break, arenas, bss, commits. */
-pl_verdict_t pl_policy_in_place(pl_kind_t kind, const pl_config_t *config,
-				const pl_facts_t *facts);
+pl_verdict_t pl_policy_in_place(pl_kind_t kind, const pl_config_t *config, const pl_facts_t *facts);
 
 /* Whether break and arenas may grow ahead of what malloc asks for: not where an mmap that succeeds
  * without us could then fail. */

@@ -14,7 +14,7 @@ static struct {
 	pl_segment_t *segments;
 	size_t count;
 	size_t capacity;
-	uintptr_t lowest;  /* bounds of all that was ever added: a filter, read without the lock */
+	uintptr_t lowest; /* bounds of all that was ever added: a filter, read without the lock */
 	uintptr_t highest;
 } registry = {
 	.lock = PL_LOCK_INIT(PL_RANK_REGISTRY),

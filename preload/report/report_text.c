@@ -7,7 +7,8 @@ static void put_header(pl_text_t *text, const pl_report_header_t *header)
 {
 	pl_text_format(text, "pagelift %s: %s (pid %d), backend %s\n", PACKAGE_VERSION, header->exe,
 		       header->pid, pl_config_backend_name(header->config));
-	pl_text_format(text, "  transparent huge pages: %s", pl_facts_thp_name(header->facts->thp_mode));
+	pl_text_format(text, "  transparent huge pages: %s",
+		       pl_facts_thp_name(header->facts->thp_mode));
 	if (header->facts->thp_disabled > 0)
 		pl_text_format(text, ", disabled by prctl%s",
 			       header->facts->thp_disabled == 3 ? " but for advised memory" : "");

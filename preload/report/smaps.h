@@ -9,7 +9,7 @@
 #include "base/types.h"
 
 typedef struct {
-	uint64_t anonymous;	  /* bytes of resident anonymous memory */
+	uint64_t anonymous;       /* bytes of resident anonymous memory */
 	uint64_t anonymous_large; /* of these, on transparent huge pages */
 } pl_process_usage_t;
 
