@@ -79,12 +79,39 @@ static long map_aligned(size_t length, int prot, int flags, uintptr_t large_page
 	return reserve_aligned(length, prot, flags, large_page);
 }
 
-/* MAP_POPULATE's own failure is silent (mmap(2)); only a kernel without the advice matters here. */
-static int populate(uintptr_t start, size_t length, int prot)
+int pl_thp_populate(pl_range_t range, int prot)
 {
 	int advice = prot & PROT_WRITE ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
 
-	return pl_ops->madvise(start, length, advice) == -EINVAL ? -EOPNOTSUPP : 0;
+	return (int)pl_ops->madvise(range.start, pl_range_length(range), advice);
+}
+
+/* MAP_POPULATE's own failure is silent (mmap(2)); only a kernel without the advice matters here. */
+static int populate(uintptr_t start, size_t length, int prot)
+{
+	return pl_thp_populate(pl_range(start, start + length), prot) == -EINVAL ? -EOPNOTSUPP : 0;
+}
+
+long pl_thp_reserve(size_t length, uintptr_t alignment)
+{
+	return reserve_aligned(length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			       alignment);
+}
+
+size_t pl_thp_lift_shared(pl_range_t range, uintptr_t large_page)
+{
+	pl_range_t blocks = pl_range_whole_blocks(range, large_page);
+	size_t lifted = 0;
+
+	for (; !pl_range_empty(blocks); blocks.start += large_page) {
+		/* A collapse wants something resident; reading a hole of shmem allocates it. */
+		if (pl_thp_populate(pl_range(blocks.start, blocks.start + pl_base_page),
+				    PROT_READ) ||
+		    pl_thp_collapse(pl_range(blocks.start, blocks.start + large_page), large_page))
+			break;
+		lifted += large_page;
+	}
+	return lifted;
 }
 
 long pl_thp_map(size_t length, int prot, int flags, uintptr_t large_page)
@@ -107,8 +134,7 @@ long pl_thp_map(size_t length, int prot, int flags, uintptr_t large_page)
 
 long pl_thp_remap(uintptr_t old, size_t old_length, size_t new_length, uintptr_t large_page)
 {
-	long target = reserve_aligned(new_length, PROT_NONE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, large_page);
+	long target = pl_thp_reserve(new_length, large_page);
 	long result;
 
 	if (pl_sys_failed(target))

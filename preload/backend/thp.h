@@ -24,6 +24,18 @@ int pl_thp_collapse(pl_range_t range, uintptr_t large_page);
  */
 long pl_thp_map(size_t length, int prot, int flags, uintptr_t large_page);
 
+/* Reserves address space without access at a multiple of `alignment`, for MAP_FIXED on top of it.
+ * Returns the address or a negative errno. */
+long pl_thp_reserve(size_t length, uintptr_t alignment);
+
+/* MADV_POPULATE_WRITE or _READ, whichever `prot` allows (Linux 5.14). Returns 0, or a negative
+ * errno: -EFAULT where a touch would raise SIGBUS, -EINVAL on older kernels. */
+int pl_thp_populate(pl_range_t range, int prot);
+
+/* Commits and collapses shared memory, one large page after the other. Returns the bytes that are
+ * on large pages now; fewer than asked for when the kernel has no more. */
+size_t pl_thp_lift_shared(pl_range_t range, uintptr_t large_page);
+
 /* mremap(2) with MREMAP_MAYMOVE of private anonymous memory that starts at a multiple of
  * large_page, to one that does as well, so that the kernel moves large pages whole. */
 long pl_thp_remap(uintptr_t old, size_t old_length, size_t new_length, uintptr_t large_page);

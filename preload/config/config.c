@@ -160,7 +160,7 @@ int pl_config_parse(char *const envp[], void (*complain)(const char *message),
 
 const char *pl_config_backend_name(const pl_config_t *config)
 {
-	static const char *const names[] = { "auto", "thp", "base" };
+	static const char *const names[] = { "auto", "thp", "base", "hugetlb" };
 
 	return config->backend < PL_ARRAY_LEN(names) ? names[config->backend] : "?";
 }

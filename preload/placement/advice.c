@@ -6,6 +6,7 @@
 #include "backend/ops.h"
 #include "placement/arena.h"
 #include "placement/break.h"
+#include "placement/contract.h"
 #include "placement/map.h"
 #include "registry/registry.h"
 
@@ -28,6 +29,7 @@ static bool is_sticky(int advice)
 long pl_advise(pl_origin_t origin, uintptr_t addr, size_t length, int advice)
 {
 	pl_range_t range = pl_map_range(addr, length);
+	long result;
 
 	pl_break_yield(range);
 	if (is_sticky(advice))
@@ -37,5 +39,7 @@ long pl_advise(pl_origin_t origin, uintptr_t addr, size_t length, int advice)
 		pl_arena_leave_advice(range);
 		pl_registry_set_reason(range, PL_REASON_APPLICATION_ADVICE);
 	}
+	if (pl_contract_advise(range, advice, &result))
+		return result;
 	return pl_ops->madvise(addr, length, advice);
 }

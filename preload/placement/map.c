@@ -10,7 +10,11 @@
 #include "placement/arena.h"
 #include "placement/break.h"
 #include "placement/context.h"
+#include "placement/contract.h"
+#include "placement/pools.h"
 #include "placement/reserve.h"
+#include "placement/shared.h"
+#include "placement/tmpfs.h"
 #include "registry/registry.h"
 #include "report/collect.h"
 #include "report/counters.h"
@@ -29,6 +33,8 @@ void pl_map_forget(pl_range_t range)
 		return;
 	if (pl_context_measures())
 		pl_collect_closing(range, pl_context_facts()->large_page);
+	if (pl_pools_in_use())
+		pl_pools_give_back(pl_registry_hugetlb_bytes(range));
 	pl_registry_remove(range);
 }
 
@@ -134,6 +140,7 @@ static long map_for_libc(const pl_request_t *request, int fd, off_t offset)
 long pl_map(const pl_request_t *request, int fd, off_t offset)
 {
 	pl_range_t range = pl_map_range(request->addr, request->length);
+	long start;
 
 	pl_count(request->origin == PL_ORIGIN_LIBC ? PL_COUNTER_MMAP_LIBC
 						   : PL_COUNTER_MMAP_PROGRAM);
@@ -141,11 +148,17 @@ long pl_map(const pl_request_t *request, int fd, off_t offset)
 		pl_break_yield(range);
 		if (request->flags & MAP_FIXED) {
 			pl_break_yield_attributes(range);
+			if (pl_contract_cuts(range))
+				pl_contract_make_plain(range);
 			return map_fixed(request, range, fd, offset);
 		}
 	}
 	if (request->origin == PL_ORIGIN_LIBC && request->prot == PROT_NONE)
 		return map_for_libc(request, fd, offset);
+	if (pl_shared_takes(request))
+		return pl_shared_map(request);
+	if (!(request->flags & MAP_ANONYMOUS) && pl_tmpfs_map(request, fd, offset, &start))
+		return start;
 	return map_decided(request, fd, offset);
 }
 
@@ -156,6 +169,10 @@ long pl_unmap(uintptr_t addr, size_t length)
 	if (length && addr % pl_base_page == 0 && !pl_range_empty(range)) {
 		pl_break_yield(range);
 		pl_break_yield_attributes(range);
+		if (pl_contract_cuts(range)) {
+			pl_contract_unmap(range);
+			return 0;
+		}
 		pl_map_forget(range);
 	}
 	return pl_ops->munmap(addr, length);
@@ -171,6 +188,8 @@ long pl_protect(pl_origin_t origin, uintptr_t addr, size_t length, int prot, int
 		pl_break_yield_attributes(range);
 		if (pl_arena_protect(pkey == -1 ? origin : PL_ORIGIN_PROGRAM, range, prot, &result))
 			return result;
+		if (pl_contract_cuts(range))
+			pl_contract_make_plain(range);
 	}
 	if (pkey != -1)
 		return pl_syscall6(SYS_pkey_mprotect, (long)addr, (long)length, prot, pkey, 0, 0);

@@ -9,6 +9,7 @@
 #include "base/sys.h"
 #include "placement/break.h"
 #include "placement/context.h"
+#include "placement/contract.h"
 #include "placement/map.h"
 #include "registry/registry.h"
 #include "report/counters.h"
@@ -107,6 +108,15 @@ long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
 	bool known;
 
 	yield(old);
+	if (request->new_length < request->old_length && !(request->flags & ~MREMAP_MAYMOVE) &&
+	    pl_contract_cuts(pl_range(old.start + pl_round_up(request->new_length, pl_base_page),
+				      old.end))) {
+		pl_contract_unmap(pl_range(
+			old.start + pl_round_up(request->new_length, pl_base_page), old.end));
+		return (long)request->old;
+	}
+	if (!pl_contract_make_whole_plain(old))
+		return original(request);
 	if (request->flags & MREMAP_FIXED) {
 		yield(target);
 		pl_map_forget(target);

@@ -18,7 +18,18 @@ typedef struct {
 	size_t asked; /* the length of the program's own call; of what is left after a split */
 	pl_kind_t kind;
 	pl_reason_t reason;
+	size_t hugetlb_page; /* bytes of the hugetlb pages that it consists of; 0 = none */
 } pl_segment_t;
+
+/* What a reader in another process needs. `changes` is odd while the array is being changed: read it
+ * before and after, and start again when it moved. */
+typedef struct {
+	uint64_t changes;
+	const pl_segment_t *segments;
+	size_t count;
+} pl_registry_view_t;
+
+extern pl_registry_view_t pl_registry_view;
 
 /* Adds a segment, first taking out what it overlaps. Returns false when there is no memory or the
  * lock cannot be had: the segment then goes unreported. */
@@ -38,6 +49,9 @@ void pl_registry_resize(uintptr_t start, uintptr_t new_end);
 void pl_registry_set_reason(pl_range_t range, pl_reason_t reason);
 
 size_t pl_registry_count(void);
+
+/* Bytes of the range that lie in segments on hugetlb pages. */
+size_t pl_registry_hugetlb_bytes(pl_range_t range);
 
 /* In a forked child: frees the lock; forgets everything if it was held, as the array may be half
  * changed. Returns whether it forgot. */
