@@ -43,8 +43,8 @@ static uint64_t read_number(const char *root, const char *path, uint64_t unknown
 	return value;
 }
 
-/* Without /sys (or before Linux 4.10, which had no such file) the size is that of a PMD with 4K base
- * pages: advising is harmless where the kernel has something else. */
+/* Without /sys (or before Linux 4.10, which had no such file) the size is that of a PMD with 4K
+ * base pages: advising is harmless where the kernel has something else. */
 static uint64_t read_large_page(const char *root)
 {
 	uint64_t size = read_number(root, THP_FOLDER "hpage_pmd_size", 2 * PL_MIB);

@@ -9,7 +9,7 @@
 #include "placement/map.h"
 #include "registry/registry.h"
 
-/* Advice that stays on a map, which memory given back to the kernel and grown anew would not have. */
+/* Advice that stays on a map: memory given back and grown anew would not have it. */
 static bool is_sticky(int advice)
 {
 	switch (advice) {

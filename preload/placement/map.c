@@ -116,8 +116,8 @@ static long map_fixed(const pl_request_t *request, pl_range_t range, int fd, off
 	return map_decided(request, fd, offset);
 }
 
-/* Address space that libc reserves: a thread's stack, or room for an arena, which is advised when it
- * has grown. */
+/* Address space that libc reserves: a thread's stack, or room for an arena, which is advised when
+ * it has grown. */
 static long map_for_libc(const pl_request_t *request, int fd, off_t offset)
 {
 	long start = original(request, fd, offset);
