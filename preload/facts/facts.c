@@ -37,7 +37,7 @@ static uint64_t read_number(const char *root, const char *path, uint64_t unknown
 	char text[64];
 	uint64_t value;
 
-	if (pl_file_read(root, path, text, sizeof(text)) <= 0)
+	if (pl_file_read(root, path, text, sizeof(text)) <= 0 || *text < '0' || *text > '9')
 		return unknown;
 	pl_parse_number(text, 10, &value);
 	return value;

@@ -35,6 +35,7 @@ long pl_advise(pl_origin_t origin, uintptr_t addr, size_t length, int advice)
 	/* libc advises only under its own hugetlb tunable, which then says the same as we do. */
 	if (origin == PL_ORIGIN_PROGRAM && (advice == MADV_HUGEPAGE || advice == MADV_NOHUGEPAGE)) {
 		pl_arena_leave_advice(range);
+		pl_break_leave_advice(range);
 		pl_registry_set_reason(range, PL_REASON_APPLICATION_ADVICE);
 	}
 	return pl_ops->madvise(addr, length, advice);

@@ -40,6 +40,9 @@ void pl_break_yield(pl_range_t range);
  * it (protection, unmapping, sticky advice): the whole heap counts. */
 void pl_break_yield_attributes(pl_range_t range);
 
+/* The program gave advice of its own on part of the heap: no more of ours. */
+void pl_break_leave_advice(pl_range_t range);
+
 /* Gives up running ahead now: limits are tight, or memory is to be locked. */
 void pl_break_retract(void);
 

@@ -24,8 +24,10 @@ static long grow_aligned(const pl_remap_request_t *request)
 {
 	long result = pl_ops->mremap(request->old, request->old_length, request->new_length, 0, 0);
 
-	if (result != -ENOMEM)
+	if (!pl_sys_failed(result))
 		return result;
+	if (result != -ENOMEM)
+		return original(request);
 	result = pl_thp_remap(request->old, request->old_length, request->new_length,
 			      pl_context_facts()->large_page);
 	if (!pl_sys_failed(result)) {
