@@ -182,7 +182,7 @@ static size_t put_json_character(pl_text_t *text, const unsigned char *bytes)
 
 	if (bytes[0] == '"' || bytes[0] == '\\') {
 		pl_text_format(text, "\\%c", bytes[0]);
-	} else if (bytes[0] < 0x20 || bytes[0] == 0x7f) {
+	} else if (bytes[0] < 0x20) {
 		pl_text_format(text, "\\u00%x%x", bytes[0] >> 4, bytes[0] & 15);
 	} else if (bytes[0] < 0x80) {
 		put(text, (char)bytes[0]);

@@ -102,7 +102,7 @@ static void show_value(pl_text_t *text, const pl_config_t *config, const option_
 		pl_text_format(text, "%lu", *(const uint64_t *)field);
 		break;
 	case TYPE_text:
-		pl_text_format(text, "%s", *(const char *)field ? (const char *)field : "none");
+		pl_text_format(text, "%s", (const char *)field);
 		break;
 	}
 }
@@ -127,7 +127,10 @@ static void complain_value(void (*complain)(const char *), const pl_config_t *co
 	pl_text_format(&text, "PAGELIFT_%s=", option->name);
 	put_cut(&text, value);
 	pl_text_format(&text, " is not one of %s; using ", option->accepted);
-	show_value(&text, config, option);
+	if (option->type == TYPE_text)
+		pl_text_format(&text, "none");
+	else
+		show_value(&text, config, option);
 	complain(pl_text_end(&text));
 }
 

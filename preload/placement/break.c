@@ -72,6 +72,14 @@ static void follow_kernel(void)
 		report_break(now);
 }
 
+/* Rule 3: while the real break is ahead, a raw call may have moved it, and then nothing above the
+ * reported one can be counted on. Costs the one system call that plain growth costs. */
+static void check_kernel(void)
+{
+	if (heap.real > heap.reported && pl_ops->brk(0) != heap.real)
+		follow_kernel();
+}
+
 /* Rule 3, where it costs nothing: somebody set libc's idea of the break without us. */
 static void synchronize(void)
 {
@@ -162,7 +170,7 @@ static uintptr_t goal(uintptr_t addr, const pl_facts_t *facts)
 	if (heap.exact || pl_context.locks_future ||
 	    !pl_policy_may_run_ahead(&pl_context.config, facts))
 		return addr;
-	if (pl_ops->brk(0) == heap.real)
+	if (heap.real > heap.reported || pl_ops->brk(0) == heap.real) /* else checked already */
 		return pl_round_up(addr, facts->large_page);
 	follow_kernel();
 	return addr;
@@ -194,6 +202,7 @@ static long extend(uintptr_t addr)
 
 static long grow(uintptr_t addr)
 {
+	check_kernel();
 	if (addr > heap.real)
 		return extend(addr);
 	pl_count(PL_COUNTER_BRK_SAVED);
@@ -216,8 +225,12 @@ static void zero_fallen(uintptr_t addr, uintptr_t old)
 static long shrink(uintptr_t addr)
 {
 	uintptr_t page = heap.advised ? pl_context_facts()->large_page : 0;
-	uintptr_t old = heap.reported;
-	uintptr_t keep = heap.exact || !page ? addr : pl_round_up(addr, page);
+	uintptr_t old;
+	uintptr_t keep;
+
+	check_kernel();
+	old = heap.reported;
+	keep = heap.exact || !page ? addr : pl_round_up(addr, page);
 
 	/* Below its start the kernel refuses, and libc reports success with the break unmoved. */
 	if (addr < heap.start)

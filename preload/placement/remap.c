@@ -10,6 +10,7 @@
 #include "placement/break.h"
 #include "placement/context.h"
 #include "placement/map.h"
+#include "placement/promote.h"
 #include "registry/registry.h"
 #include "report/counters.h"
 
@@ -56,6 +57,19 @@ static pl_verdict_t decide(pl_kind_t kind, const pl_remap_request_t *request)
 			     pl_registry_count());
 }
 
+/* The map used to end within a block, so what it had there, and in a map too short for a large page
+ * all it had, is on small pages and would keep whole blocks small: those are lifted. */
+static void lift_former_end(uintptr_t start, size_t old_length, size_t new_length)
+{
+	uintptr_t page = pl_context_facts()->large_page;
+	pl_range_t blocks = pl_range_whole_blocks(pl_map_range(start, new_length), page);
+	pl_range_t before = pl_range_whole_blocks(pl_map_range(start, old_length), page);
+	uintptr_t from = pl_range_empty(before) ? blocks.start : before.end;
+
+	pl_promote_resident(
+		pl_range_clip(pl_range(from, pl_round_up(start + old_length, page)), blocks));
+}
+
 /* Puts the books right after a call that succeeded. */
 static void enlist(pl_segment_t *segment, uintptr_t start, size_t length, bool known)
 {
@@ -84,6 +98,9 @@ static long remap_segment(const pl_remap_request_t *request, pl_segment_t *segme
 			pl_registry_add(segment);
 	} else if (known || verdict.advise) {
 		enlist(segment, (uintptr_t)result, request->new_length, known);
+		if (verdict.advise)
+			lift_former_end((uintptr_t)result, request->old_length,
+					request->new_length);
 	}
 	return result;
 }
