@@ -47,7 +47,7 @@ static void add_regions(const struct scan_region *regions, long count, pl_usage_
 
 static int scan(int fd, pl_range_t range, pl_usage_t *usage)
 {
-	struct scan_region regions[64];
+	struct scan_region regions[64] = { 0 };
 	struct scan_argument argument = {
 		.size = sizeof(argument),
 		.end = range.end,

@@ -31,18 +31,22 @@ int pl_thp_collapse(pl_range_t range, uintptr_t large_page)
 	return (int)pl_ops->madvise(blocks.start, pl_range_length(blocks), MADV_COLLAPSE);
 }
 
-/* Gives back what lies around `wanted`. If the kernel cannot (a map count at its limit), all of
- * `reserved` goes and the caller starts again without us. */
+/* Gives back what lies around `wanted`. If the kernel cannot (a map count at its limit), all that is
+ * left of it goes and the caller starts again without us; what went already may be others' by now. */
 static int trim(pl_range_t reserved, pl_range_t wanted)
 {
 	long result = 0;
 
 	if (reserved.start < wanted.start)
 		result = pl_ops->munmap(reserved.start, wanted.start - reserved.start);
-	if (!result && wanted.end < reserved.end)
+	if (result) {
+		pl_ops->munmap(reserved.start, pl_range_length(reserved));
+		return (int)result;
+	}
+	if (wanted.end < reserved.end)
 		result = pl_ops->munmap(wanted.end, reserved.end - wanted.end);
 	if (result)
-		pl_ops->munmap(reserved.start, pl_range_length(reserved));
+		pl_ops->munmap(wanted.start, reserved.end - wanted.start);
 	return (int)result;
 }
 
@@ -72,9 +76,9 @@ static long map_aligned(size_t length, int prot, int flags, uintptr_t large_page
 
 	if (length % large_page == 0) {
 		result = pl_ops->mmap(0, length, prot, flags, -1, 0);
-		if (pl_sys_failed(result) || (uintptr_t)result % large_page == 0)
+		if (pl_sys_failed(result) || (uintptr_t)result % large_page == 0 ||
+		    pl_ops->munmap((uintptr_t)result, length))
 			return result;
-		pl_ops->munmap((uintptr_t)result, length);
 	}
 	return reserve_aligned(length, prot, flags, large_page);
 }
@@ -135,13 +139,11 @@ long pl_thp_map(size_t length, int prot, int flags, uintptr_t large_page)
 long pl_thp_remap(uintptr_t old, size_t old_length, size_t new_length, uintptr_t large_page)
 {
 	long target = pl_thp_reserve(new_length, large_page);
-	long result;
 
 	if (pl_sys_failed(target))
 		return target;
-	result = pl_ops->mremap(old, old_length, new_length, MREMAP_MAYMOVE | MREMAP_FIXED,
-				(uintptr_t)target);
-	if (pl_sys_failed(result))
-		pl_ops->munmap((uintptr_t)target, new_length);
-	return result;
+	/* If this fails the reservation may be gone already, and another thread's map be there: it is
+	 * not unmapped. At worst some address space without access is left over. */
+	return pl_ops->mremap(old, old_length, new_length, MREMAP_MAYMOVE | MREMAP_FIXED,
+			      (uintptr_t)target);
 }

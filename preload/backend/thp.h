@@ -19,8 +19,8 @@ int pl_thp_collapse(pl_range_t range, uintptr_t large_page);
 /*
  * Maps private anonymous memory at a multiple of large_page and advises it; MAP_POPULATE takes
  * effect after the advice. `flags` as for mmap(2), without MAP_FIXED. Returns the address or a
- * negative errno, after which nothing is mapped and the caller makes the original call: -EINVAL when
- * this kernel has no MADV_HUGEPAGE, -EOPNOTSUPP when it cannot populate after the fact.
+ * negative errno, after which nothing is mapped and the caller makes the original call: -EINVAL
+ * when this kernel has no MADV_HUGEPAGE, -EOPNOTSUPP when it cannot populate after the fact.
  */
 long pl_thp_map(size_t length, int prot, int flags, uintptr_t large_page);
 

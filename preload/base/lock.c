@@ -2,6 +2,8 @@
 /* A futex lock after Drepper's "Futexes Are Tricky" (mutex 2), with a bound on the wait. */
 #include "base/lock.h"
 
+#include <errno.h>
+
 #include "base/sys.h"
 
 enum { SPINS = 100, WAITS = 20, WAIT_NS = 50 * 1000 * 1000 };
@@ -14,16 +16,19 @@ static bool try_take(pl_lock_t *lock)
 					   __ATOMIC_RELAXED);
 }
 
+/* Only waits that ran out count: a lock that changes hands is alive. */
 static bool wait_and_take(pl_lock_t *lock)
 {
 	const struct timespec timeout = { .tv_nsec = WAIT_NS };
+	int ran_out = 0;
 
-	for (int i = 0; i < WAITS; i++) {
-		if (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE) == 0)
-			return true;
-		pl_sys_futex_wait(&lock->word, 2, &timeout);
+	while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE) != 0) {
+		if (ran_out == WAITS)
+			return false;
+		if (pl_sys_futex_wait(&lock->word, 2, &timeout) == -ETIMEDOUT)
+			ran_out++;
 	}
-	return false;
+	return true;
 }
 
 bool pl_lock_take(pl_lock_t *lock)

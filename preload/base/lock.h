@@ -29,7 +29,8 @@ typedef struct {
 		.word = 0, .rank = (rank_) \
 	}
 
-/* Waits for at most a second in all. Returns false when the lock could not be had. */
+/* Waits for a second at most while the lock does not change hands. Returns false when it could not
+ * be had. */
 bool pl_lock_take(pl_lock_t *lock);
 void pl_lock_release(pl_lock_t *lock);
 

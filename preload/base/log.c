@@ -15,7 +15,7 @@ void pl_log_set_level(pl_log_level_t level)
 
 void pl_log(pl_log_level_t level, const char *format, ...)
 {
-	char line[512];
+	char line[1200];
 	pl_text_t text = PL_TEXT_INIT(line, -1);
 	va_list arguments;
 

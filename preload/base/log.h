@@ -12,7 +12,7 @@ typedef enum {
 
 void pl_log_set_level(pl_log_level_t level);
 
-/* Writes "pagelift: MESSAGE\n" in one write, cut at 512 bytes; pl_text_format's conversions. The
+/* Writes "pagelift: MESSAGE\n" in one write, cut at 1200 bytes; pl_text_format's conversions. The
  * message of a failure ends with its consequence. */
 void pl_log(pl_log_level_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

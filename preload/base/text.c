@@ -83,7 +83,7 @@ static int read_width(const char **format, va_list *arguments)
 	}
 	for (; **format >= '0' && **format <= '9'; (*format)++)
 		width = width * 10 + (**format - '0');
-	return left ? -width : width;
+	return left && width > 0 ? -width : width;
 }
 
 static void put_conversion(pl_text_t *text, const char **format, va_list *arguments)
@@ -161,18 +161,47 @@ void pl_text_ratio(pl_text_t *text, uint64_t part, uint64_t whole, const char *n
 		       thousandths / 10 % 10, thousandths % 10);
 }
 
+/* Length of the UTF-8 sequence (RFC 3629) that starts here; 0 when it is none. Overlong forms and
+ * surrogates pass: no JSON reader that we know minds them less than a broken sequence. */
+static size_t utf8_length(const unsigned char *bytes)
+{
+	size_t length = bytes[0] < 0xc2 ? 0 : bytes[0] < 0xe0 ? 2 : bytes[0] < 0xf0 ? 3 : 4;
+
+	if (bytes[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < length; i++)
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+/* Writes one character of a JSON string. Returns the bytes of it. */
+static size_t put_json_character(pl_text_t *text, const unsigned char *bytes)
+{
+	size_t length = 1;
+
+	if (bytes[0] == '"' || bytes[0] == '\\') {
+		pl_text_format(text, "\\%c", bytes[0]);
+	} else if (bytes[0] < 0x20) {
+		pl_text_format(text, "\\u00%x%x", bytes[0] >> 4, bytes[0] & 15);
+	} else if (bytes[0] < 0x80) {
+		put(text, (char)bytes[0]);
+	} else if (!(length = utf8_length(bytes))) {
+		pl_text_format(text, "\\ufffd");
+		length = 1;
+	} else {
+		for (size_t i = 0; i < length; i++)
+			put(text, (char)bytes[i]);
+	}
+	return length;
+}
+
 void pl_text_json_string(pl_text_t *text, const char *string)
 {
-	for (; *string; string++) {
-		unsigned char byte = (unsigned char)*string;
+	const unsigned char *bytes = (const unsigned char *)string;
 
-		if (byte == '"' || byte == '\\')
-			pl_text_format(text, "\\%c", byte);
-		else if (byte < 0x20)
-			pl_text_format(text, "\\u00%x%x", byte >> 4, byte & 15);
-		else
-			put(text, *string);
-	}
+	while (*bytes)
+		bytes += put_json_character(text, bytes);
 }
 
 const char *pl_text_end(pl_text_t *text)

@@ -33,7 +33,7 @@ void pl_text_vformat(pl_text_t *text, const char *format, va_list arguments);
 void pl_text_ratio(pl_text_t *text, uint64_t part, uint64_t whole, const char *none);
 
 /* Writes a string as the inside of a JSON string: quotes, backslashes and controls escaped, bytes
- * that are not ASCII as they are. */
+ * that are not UTF-8 replaced by U+FFFD. */
 void pl_text_json_string(pl_text_t *text, const char *string);
 
 /* Ends the text with a NUL (cutting its last byte when full) and returns it. */

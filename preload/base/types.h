@@ -53,7 +53,7 @@ static inline uintptr_t pl_range_length(pl_range_t range)
 
 static inline bool pl_range_meets(pl_range_t a, pl_range_t b)
 {
-	return a.start < b.end && b.start < a.end;
+	return a.start < b.end && b.start < a.end && a.start < a.end && b.start < b.end;
 }
 
 static inline pl_range_t pl_range_clip(pl_range_t range, pl_range_t bounds)
@@ -65,7 +65,10 @@ static inline pl_range_t pl_range_clip(pl_range_t range, pl_range_t bounds)
 /* The whole blocks of `unit` bytes that lie inside the range; empty when there is none. */
 static inline pl_range_t pl_range_whole_blocks(pl_range_t range, uintptr_t unit)
 {
-	return pl_range(pl_round_up(range.start, unit), pl_round_down(range.end, unit));
+	uintptr_t start = pl_round_up(range.start, unit);
+
+	return start < range.start ? pl_range(0, 0)
+				   : pl_range(start, pl_round_down(range.end, unit));
 }
 
 #endif

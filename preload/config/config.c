@@ -36,6 +36,8 @@ static const struct {
 	{ "HUGETLB_RESTRICT_EXE", NULL, "EXE" },
 };
 
+enum { MESSAGE_MAX = 1024, VALUE_SHOWN = 80 };
+
 static const char prefix[] = "PAGELIFT_";
 static const char children_no[] = "PAGELIFT_CHILDREN=no";
 
@@ -81,23 +83,64 @@ static const option_t *find_option(const char *name, size_t length)
 	return NULL;
 }
 
-static void complain_value(void (*complain)(const char *), const option_t *option,
-			   const char *value)
+static void show_value(pl_text_t *text, const pl_config_t *config, const option_t *option)
 {
-	char message[400];
+	const void *field = (const char *)config + option->offset;
+	const char *word;
+	size_t length;
+
+	switch (option->type) {
+	case TYPE_choice:
+		word = pl_parse_word(option->accepted, *(const unsigned int *)field, &length);
+		for (size_t i = 0; word && i < length; i++)
+			pl_text_format(text, "%c", word[i]);
+		break;
+	case TYPE_set:
+		pl_parse_show_set(text, option->accepted, *(const unsigned int *)field);
+		break;
+	case TYPE_size:
+		pl_text_format(text, "%lu", *(const uint64_t *)field);
+		break;
+	case TYPE_text:
+		pl_text_format(text, "%s", (const char *)field);
+		break;
+	}
+}
+
+/* A value can be of any length; the end of a message is what matters. */
+static void put_cut(pl_text_t *text, const char *string)
+{
+	size_t length = strlen(string);
+
+	for (size_t i = 0; i < length && i < VALUE_SHOWN; i++)
+		pl_text_format(text, "%c", string[i]);
+	if (length > VALUE_SHOWN)
+		pl_text_format(text, "...");
+}
+
+static void complain_value(void (*complain)(const char *), const pl_config_t *config,
+			   const option_t *option, const char *value)
+{
+	char message[MESSAGE_MAX];
 	pl_text_t text = PL_TEXT_INIT(message, -1);
 
-	pl_text_format(&text, "PAGELIFT_%s=%s is not one of %s; using %s", option->name, value,
-		       option->accepted, *option->initial ? option->initial : "none");
+	pl_text_format(&text, "PAGELIFT_%s=", option->name);
+	put_cut(&text, value);
+	pl_text_format(&text, " is not one of %s; using ", option->accepted);
+	if (option->type == TYPE_text)
+		pl_text_format(&text, "none");
+	else
+		show_value(&text, config, option);
 	complain(pl_text_end(&text));
 }
 
 static void complain_name(void (*complain)(const char *), const char *entry)
 {
-	char message[400];
+	char message[MESSAGE_MAX];
 	pl_text_t text = PL_TEXT_INIT(message, -1);
 
-	pl_text_format(&text, "%s: no such variable (known:", entry);
+	put_cut(&text, entry);
+	pl_text_format(&text, ": no such variable (known:");
 	for (size_t i = 0; i < PL_ARRAY_LEN(options); i++)
 		pl_text_format(&text, " PAGELIFT_%s", options[i].name);
 	pl_text_format(&text, "); ignored");
@@ -117,21 +160,28 @@ static int take(pl_config_t *config, const char *entry, size_t name_length,
 	}
 	if (set_value(config, option, value))
 		return 0;
-	complain_value(complain, option, value);
+	complain_value(complain, config, option, value);
 	return 1;
 }
 
-static void take_alias(pl_config_t *config, const char *entry)
+static int take_alias(pl_config_t *config, const char *entry, void (*complain)(const char *))
 {
+	int complaints = 0;
+
 	for (size_t i = 0; i < PL_ARRAY_LEN(aliases); i++) {
 		size_t length = strlen(aliases[i].variable);
 		const option_t *option = find_option(aliases[i].name, strlen(aliases[i].name));
 
 		if (strncmp(entry, aliases[i].variable, length) != 0 || entry[length] != '=')
 			continue;
-		if (!aliases[i].only || !strcmp(entry + length + 1, aliases[i].only))
-			set_value(config, option, entry + length + 1);
+		if (aliases[i].only && strcmp(entry + length + 1, aliases[i].only) != 0)
+			continue;
+		if (!set_value(config, option, entry + length + 1)) {
+			complain_value(complain, config, option, entry + length + 1);
+			complaints++;
+		}
 	}
+	return complaints;
 }
 
 int pl_config_parse(char *const envp[], void (*complain)(const char *message),
@@ -145,7 +195,7 @@ int pl_config_parse(char *const envp[], void (*complain)(const char *message),
 	/* Two passes: our own variables win over aliases wherever they stand. */
 	for (char *const *entry = envp; *entry; entry++)
 		if (**entry == 'H')
-			take_alias(ret_config, *entry);
+			complaints += take_alias(ret_config, *entry, complain);
 	for (char *const *entry = envp; *entry; entry++) {
 		const char *equals;
 
@@ -181,30 +231,6 @@ bool pl_config_wants_exe(const pl_config_t *config, const char *path)
 		if (!pattern[length])
 			return false;
 		pattern += length + 1;
-	}
-}
-
-static void show_value(pl_text_t *text, const pl_config_t *config, const option_t *option)
-{
-	const void *field = (const char *)config + option->offset;
-	const char *word;
-	size_t length;
-
-	switch (option->type) {
-	case TYPE_choice:
-		word = pl_parse_word(option->accepted, *(const unsigned int *)field, &length);
-		for (size_t i = 0; word && i < length; i++)
-			pl_text_format(text, "%c", word[i]);
-		break;
-	case TYPE_set:
-		pl_parse_show_set(text, option->accepted, *(const unsigned int *)field);
-		break;
-	case TYPE_size:
-		pl_text_format(text, "%lu", *(const uint64_t *)field);
-		break;
-	case TYPE_text:
-		pl_text_format(text, "%s", (const char *)field);
-		break;
 	}
 }
 

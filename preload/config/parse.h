@@ -21,7 +21,7 @@ bool pl_parse_set(const char *text, const char *accepted, unsigned int *ret_valu
 /* Digits and an optional K, M or G (powers of 1024), within "least-most". */
 bool pl_parse_size(const char *text, const char *accepted, uint64_t *ret_value);
 
-/* The word at `index` of a '|' list: its start, and its length in *ret_length; NULL past the end. */
+/* The word at `index` of a '|' list: its start, its length in *ret_length; NULL past the end. */
 const char *pl_parse_word(const char *accepted, unsigned int index, size_t *ret_length);
 
 /* Writes a mask as a comma list of its words. */

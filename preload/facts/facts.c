@@ -48,14 +48,14 @@ static uint64_t read_number(const char *root, const char *path, uint64_t unknown
 	char text[64];
 	uint64_t value;
 
-	if (pl_file_read(root, path, text, sizeof(text)) <= 0)
+	if (pl_file_read(root, path, text, sizeof(text)) <= 0 || *text < '0' || *text > '9')
 		return unknown;
 	pl_parse_number(text, 10, &value);
 	return value;
 }
 
-/* Without /sys (or before Linux 4.10, which had no such file) the size is that of a PMD with 4K base
- * pages: advising is harmless where the kernel has something else. */
+/* Without /sys (or before Linux 4.10, which had no such file) the size is that of a PMD with 4K
+ * base pages: advising is harmless where the kernel has something else. */
 static uint64_t read_large_page(const char *root)
 {
 	uint64_t size = read_number(root, THP_FOLDER "hpage_pmd_size", 2 * PL_MIB);

@@ -25,9 +25,8 @@ typedef enum {
 typedef struct {
 	pl_thp_mode_t thp_mode;
 	pl_shmem_mode_t shmem_mode;
-	uint64_t
-		large_page; /* bytes of a PMD mapping; 0 = the kernel has no transparent huge pages */
-	int thp_disabled;   /* PR_GET_THP_DISABLE: 0, 1, 3 (all but advised memory); -1 unknown */
+	uint64_t large_page; /* bytes of a PMD mapping; 0 = no transparent huge pages here */
+	int thp_disabled;    /* PR_GET_THP_DISABLE: 0, 1, 3 (all but advised memory); -1 unknown */
 	bool strict_overcommit; /* vm.overcommit_memory = 2 */
 	bool limits_tight;      /* RLIMIT_AS or RLIMIT_DATA is finite */
 	bool confined;          /* the program has confined itself by seccomp */

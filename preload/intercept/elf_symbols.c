@@ -61,8 +61,8 @@ static uint32_t gnu_hash(const char *name)
 	return hash;
 }
 
-bool pl_elf_find_function(const pl_elf_object_t *object, const char *name, uintptr_t *ret_addr,
-			  size_t *ret_size)
+bool pl_elf_find_symbol(const pl_elf_object_t *object, const char *name, unsigned int type,
+			uintptr_t *ret_addr, size_t *ret_size)
 {
 	const uint32_t *table = object->gnu_hash;
 	uint32_t bucket_count = table[0];
@@ -79,7 +79,7 @@ bool pl_elf_find_function(const pl_elf_object_t *object, const char *name, uintp
 		uint32_t entry = chain[index - first_hashed];
 
 		if ((entry | 1) == (hash | 1) && symbol->st_shndx != SHN_UNDEF &&
-		    (symbol->st_info & 15) == STT_FUNC &&
+		    (symbol->st_info & 15U) == type &&
 		    strcmp(object->strings + symbol->st_name, name) == 0) {
 			*ret_addr = object->base + symbol->st_value;
 			*ret_size = symbol->st_size;

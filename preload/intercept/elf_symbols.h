@@ -19,11 +19,12 @@ typedef struct {
 	const uint32_t *gnu_hash;
 } pl_elf_object_t;
 
-/* The object whose DT_SONAME is libc.so.6. Returns false when there is none with a GNU hash table. */
+/* The object whose DT_SONAME is libc.so.6. Returns false if there is none with a GNU hash table. */
 bool pl_elf_find_libc(pl_elf_object_t *ret_object);
 
-/* A function that the object defines: its address and st_size. Returns whether there is one. */
-bool pl_elf_find_function(const pl_elf_object_t *object, const char *name, uintptr_t *ret_addr,
-			  size_t *ret_size);
+/* A symbol of one type (STT_FUNC, STT_OBJECT) that the object defines: its address and st_size.
+ * Returns whether there is one. */
+bool pl_elf_find_symbol(const pl_elf_object_t *object, const char *name, unsigned int type,
+			uintptr_t *ret_addr, size_t *ret_size);
 
 #endif

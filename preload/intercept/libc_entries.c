@@ -8,10 +8,7 @@
 #include <sys/mman.h>
 
 #include "intercept/calls.h"
-
-/* glibc 2.32 and later; older ones cannot tell, and then the loader's word must do: preloaded
- * objects are initialized before any thread can exist. */
-extern char __libc_single_threaded __attribute__((weak));
+#include "intercept/elf_symbols.h"
 
 static bool arrived;
 
@@ -69,6 +66,20 @@ static bool self_check(void)
 	return arrived;
 }
 
+/* glibc 2.32 and later tell. Of older ones the loader's word must do: it runs the constructors of
+ * preloaded objects before any thread can exist. Looked up by hand, because a reference to the
+ * symbol would tie the shim to that glibc. */
+static bool has_threads(void)
+{
+	pl_elf_object_t libc;
+	uintptr_t addr;
+	size_t size;
+
+	return pl_elf_find_libc(&libc) &&
+	       pl_elf_find_symbol(&libc, "__libc_single_threaded", STT_OBJECT, &addr, &size) &&
+	       !*(const char *)addr;
+}
+
 pl_condition_t pl_libc_entries_take(void)
 {
 	static const pl_redirection_t redirections[] = {
@@ -81,7 +92,7 @@ pl_condition_t pl_libc_entries_take(void)
 	};
 	pl_condition_t condition;
 
-	if (&__libc_single_threaded && !__libc_single_threaded)
+	if (has_threads())
 		return PL_CONDITION_MULTI_THREADED;
 	condition = pl_redirect_all(redirections, sizeof(redirections) / sizeof(*redirections));
 	if (condition != PL_CONDITION_OK || self_check())

@@ -78,11 +78,19 @@ static bool is_wanted(char **envp)
 	return true;
 }
 
+static void be_quiet(const char *message)
+{
+	(void)message;
+}
+
+/* Twice: PAGELIFT_LOG, wherever it stands, says whether mistakes are to be told. */
 static void configure(char **envp)
 {
-	int complaints = pl_config_parse(envp, complain, &pl_context.config);
+	int complaints = pl_config_parse(envp, be_quiet, &pl_context.config);
 
 	pl_log_set_level((pl_log_level_t)pl_context.config.log);
+	if (complaints)
+		pl_config_parse(envp, complain, &pl_context.config);
 	if (complaints && pl_context.config.strict) {
 		pl_log(PL_LOG_ERROR, "PAGELIFT_STRICT=yes: the program is not started");
 		pl_sys_exit_group(2);

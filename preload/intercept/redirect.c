@@ -105,7 +105,8 @@ static pl_condition_t find_entries(const pl_redirection_t *redirections, size_t 
 		pl_condition_t condition;
 		uintptr_t addr;
 
-		if (!pl_elf_find_function(&libc, redirections[i].symbol, &addr, &entry->size))
+		if (!pl_elf_find_symbol(&libc, redirections[i].symbol, STT_FUNC, &addr,
+					&entry->size))
 			return PL_CONDITION_SYMBOL_MISSING;
 		entry->symbol = redirections[i].symbol;
 		entry->code = (unsigned char *)addr;
@@ -164,8 +165,8 @@ static void write_original(entry_t *entry)
 	entry->patched = 0;
 }
 
-/* One step to read-write-execute and one back. Never to read-write first: under PR_SET_MDWE the step
- * back to execute would be refused (and this one is, cleanly). Returns whether it was done. */
+/* One step to read-write-execute and one back. Never to read-write first: under PR_SET_MDWE the
+ * step back to execute would be refused (and this one is, cleanly). Returns whether it was done. */
 static bool rewrite(void (*write)(entry_t *entry))
 {
 	uintptr_t pages[2 * ENTRIES_MAX];

@@ -21,7 +21,8 @@ typedef struct {
 	uintptr_t grown;
 	uintptr_t writable;
 	pl_lock_t lock; /* between growth and retraction */
-	bool advised;   /* or never to be */
+	bool advised;
+	bool leave; /* the program advises it itself */
 } heap_t;
 
 static const uintptr_t forgotten = 1;
@@ -39,7 +40,7 @@ static heap_t *find(uintptr_t addr)
 {
 	uintptr_t base = pl_round_down(addr, heap_size);
 
-	if (!__atomic_load_n(&heaps_noted, __ATOMIC_RELAXED))
+	if (!__atomic_load_n(&heaps_noted, __ATOMIC_RELAXED) || !base)
 		return NULL;
 	for (unsigned int i = 0; i < PROBES; i++) {
 		heap_t *heap = slot_at(base, i);
@@ -62,21 +63,30 @@ static bool claim(heap_t *heap, uintptr_t base)
 					   __ATOMIC_RELAXED);
 }
 
+static heap_t *free_slot(uintptr_t base)
+{
+	for (unsigned int i = 0; i < PROBES; i++)
+		if (claim(slot_at(base, i), base))
+			return slot_at(base, i);
+	return NULL;
+}
+
 static void note(uintptr_t base)
 {
-	for (unsigned int i = 0; i < PROBES; i++) {
-		heap_t *heap = slot_at(base, i);
+	heap_t *heap = find(base);
 
-		if (!claim(heap, base))
-			continue;
-		heap->grown = base;
-		heap->writable = base;
-		heap->lock = (pl_lock_t)PL_LOCK_INIT(PL_RANK_ARENA);
-		heap->advised = false;
-		__atomic_fetch_add(&heaps_noted, 1, __ATOMIC_RELAXED);
+	if (!heap)
+		heap = free_slot(base);
+	if (!heap) {
+		pl_count(PL_COUNTER_ARENAS_UNTRACKED);
 		return;
 	}
-	pl_count(PL_COUNTER_ARENAS_UNTRACKED);
+	heap->grown = base;
+	heap->writable = base;
+	heap->lock = (pl_lock_t)PL_LOCK_INIT(PL_RANK_ARENA);
+	heap->advised = false;
+	heap->leave = false;
+	__atomic_fetch_add(&heaps_noted, 1, __ATOMIC_RELAXED);
 }
 
 /* alloc_new_heap reserves twice the size and trims, or tries once with the size itself. */
@@ -103,9 +113,12 @@ static void advise(heap_t *heap, uintptr_t touched, pl_reason_t reason)
 {
 	uintptr_t page = pl_context_facts()->large_page;
 
+	int result;
+
 	heap->advised = true;
-	if (pl_thp_advise(range_of(heap))) {
-		pl_context_advice_is_unknown();
+	result = pl_thp_advise(range_of(heap));
+	if (result) {
+		pl_context_note_advice(result);
 		return;
 	}
 	pl_promote_resident(pl_range(heap->base, pl_round_up(touched, page)));
@@ -134,7 +147,7 @@ static long grow(heap_t *heap, pl_range_t range)
 	long result =
 		pl_ops->mprotect(heap->writable, end - heap->writable, PROT_READ | PROT_WRITE);
 
-	if (result && end > range.end) {
+	if (result && (heap->writable != range.start || end != range.end)) {
 		end = range.end;
 		result = pl_ops->mprotect(range.start, pl_range_length(range),
 					  PROT_READ | PROT_WRITE);
@@ -143,7 +156,7 @@ static long grow(heap_t *heap, pl_range_t range)
 		return result;
 	heap->writable = end;
 	heap->grown = range.end;
-	if (large_enough && !heap->advised)
+	if (large_enough && !heap->advised && !heap->leave)
 		advise(heap, touched, verdict.reason);
 	return 0;
 }
@@ -192,7 +205,7 @@ bool pl_arena_shrunk(pl_range_t range)
 		pl_ops->mprotect(range.end, heap->writable - range.end, PROT_NONE);
 	heap->grown = range.start;
 	heap->writable = range.start;
-	if (heap->advised && !pl_context_facts()->confined)
+	if (heap->advised && !heap->leave && !pl_context_facts()->confined)
 		pl_thp_advise(range_of(heap)); /* the new map has lost it */
 	return true;
 }
@@ -228,7 +241,7 @@ void pl_arena_forget(pl_range_t range)
 
 static void leave_advice(heap_t *heap)
 {
-	heap->advised = true;
+	heap->leave = true;
 }
 
 void pl_arena_leave_advice(pl_range_t range)

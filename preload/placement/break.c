@@ -24,6 +24,7 @@ static struct {
 	uintptr_t real;     /* what the kernel has, >= reported */
 	uintptr_t advised;  /* advice reaches up to here; 0 = none yet */
 	bool exact;         /* never ahead again */
+	bool leave;         /* the program advises it by itself */
 } heap = { .lock = PL_LOCK_INIT(PL_RANK_BREAK) };
 
 static uintptr_t load(const uintptr_t *field)
@@ -71,6 +72,14 @@ static void follow_kernel(void)
 		report_break(now);
 }
 
+/* Rule 3: while the real break is ahead, a raw call may have moved it, and then nothing above the
+ * reported one can be counted on. Costs the one system call that plain growth costs. */
+static void check_kernel(void)
+{
+	if (heap.real > heap.reported && pl_ops->brk(0) != heap.real)
+		follow_kernel();
+}
+
 /* Rule 3, where it costs nothing: somebody set libc's idea of the break without us. */
 static void synchronize(void)
 {
@@ -81,10 +90,31 @@ static void synchronize(void)
 	follow_kernel();
 }
 
+/* After the real break fell: what grows again is a new map without advice. */
+static void lower_advice(void)
+{
+	uintptr_t page = pl_context_facts()->large_page;
+
+	if (heap.advised <= heap.real)
+		return;
+	heap.advised = page ? pl_round_down(heap.real, page) : 0;
+	if (page && heap.advised <= pl_round_up(heap.start, page))
+		heap.advised = 0;
+}
+
+/* The kernel's break is elsewhere now; puts the books right. */
+static void settle(uintptr_t real)
+{
+	store(&heap.real, real);
+	if (heap.advised)
+		lower_advice();
+	pl_registry_resize(heap.start, heap.real);
+}
+
 static void set_back_to_reported(void)
 {
 	if (heap.real > heap.reported)
-		store(&heap.real, pl_ops->brk(heap.reported));
+		settle(pl_ops->brk(heap.reported));
 }
 
 /* The heap that was there before us (the constructors of another library may have run first). */
@@ -111,6 +141,7 @@ static void advise_up_to(uintptr_t end, uintptr_t touched, uintptr_t page, pl_re
 {
 	bool first = !heap.advised;
 	pl_range_t range;
+	int result;
 
 	if (first)
 		store(&heap.start, true_start());
@@ -118,8 +149,9 @@ static void advise_up_to(uintptr_t end, uintptr_t touched, uintptr_t page, pl_re
 			 pl_round_down(end, page));
 	if (pl_range_empty(range))
 		return;
-	if (pl_thp_advise(range)) {
-		pl_context_advice_is_unknown();
+	result = pl_thp_advise(range);
+	if (result) {
+		pl_context_note_advice(result);
 		return;
 	}
 	heap.advised = range.end;
@@ -138,7 +170,7 @@ static uintptr_t goal(uintptr_t addr, const pl_facts_t *facts)
 	if (heap.exact || pl_context.locks_future ||
 	    !pl_policy_may_run_ahead(&pl_context.config, facts))
 		return addr;
-	if (pl_ops->brk(0) == heap.real)
+	if (heap.real > heap.reported || pl_ops->brk(0) == heap.real) /* else checked already */
 		return pl_round_up(addr, facts->large_page);
 	follow_kernel();
 	return addr;
@@ -151,7 +183,7 @@ static long extend(uintptr_t addr)
 	pl_verdict_t decided = pl_policy_in_place(PL_KIND_HEAP, &pl_context.config, facts);
 	uintptr_t page = facts->large_page;
 	uintptr_t touched = heap.reported;
-	bool large_enough = decided.advise && addr - heap.start > page;
+	bool large_enough = decided.advise && !heap.leave && addr - heap.start > page;
 	uintptr_t wanted = large_enough ? goal(addr, facts) : addr;
 	uintptr_t now = pl_ops->brk(wanted);
 
@@ -170,6 +202,7 @@ static long extend(uintptr_t addr)
 
 static long grow(uintptr_t addr)
 {
+	check_kernel();
 	if (addr > heap.real)
 		return extend(addr);
 	pl_count(PL_COUNTER_BRK_SAVED);
@@ -192,8 +225,12 @@ static void zero_fallen(uintptr_t addr, uintptr_t old)
 static long shrink(uintptr_t addr)
 {
 	uintptr_t page = heap.advised ? pl_context_facts()->large_page : 0;
-	uintptr_t old = heap.reported;
-	uintptr_t keep = heap.exact || !page ? addr : pl_round_up(addr, page);
+	uintptr_t old;
+	uintptr_t keep;
+
+	check_kernel();
+	old = heap.reported;
+	keep = heap.exact || !page ? addr : pl_round_up(addr, page);
 
 	/* Below its start the kernel refuses, and libc reports success with the break unmoved. */
 	if (addr < heap.start)
@@ -201,18 +238,16 @@ static long shrink(uintptr_t addr)
 	if (keep < heap.real) {
 		if (pl_context_measures())
 			pl_collect_closing(pl_range(keep, heap.real), page);
-		store(&heap.real, pl_ops->brk(keep));
+		settle(pl_ops->brk(keep));
 	}
+	/* As libc: what the kernel refuses to shrink is no error, and the break stays. */
 	if (heap.real > keep) {
-		report_break(heap.real);
+		report_break(old);
 		return 0;
 	}
-	if (heap.advised > heap.real)
-		heap.advised = page ? pl_round_down(heap.real, page) : 0;
 	report_break(addr);
 	if (heap.real > addr)
 		zero_fallen(addr, old);
-	pl_registry_resize(heap.start, heap.real);
 	return 0;
 }
 
@@ -249,7 +284,7 @@ long pl_break_set_for_program(uintptr_t addr)
 		return pl_break_set_raw(addr);
 	result = pl_break_set_raw(addr);
 	if (heap.start) {
-		store(&heap.real, (uintptr_t)__curbrk);
+		settle((uintptr_t)__curbrk);
 		store(&heap.reported, (uintptr_t)__curbrk);
 	}
 	pl_lock_release(&heap.lock);
@@ -281,7 +316,6 @@ void pl_break_retract(void)
 		return;
 	set_back_to_reported();
 	give_up();
-	pl_registry_resize(heap.start, heap.real);
 	pl_lock_release(&heap.lock);
 }
 
@@ -295,6 +329,12 @@ void pl_break_yield_attributes(pl_range_t range)
 {
 	if (!heap.exact && pl_range_meets(range, pl_range(load(&heap.start), load(&heap.real))))
 		pl_break_retract();
+}
+
+void pl_break_leave_advice(pl_range_t range)
+{
+	if (pl_range_meets(range, pl_range(load(&heap.start), load(&heap.real))))
+		heap.leave = true;
 }
 
 void pl_break_after_fork(void)

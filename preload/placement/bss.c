@@ -24,12 +24,14 @@ static void place(pl_range_t range)
 {
 	const pl_facts_t *facts = pl_context_facts_for(pl_range_length(range));
 	pl_verdict_t verdict = pl_policy_in_place(PL_KIND_BSS, &pl_context.config, facts);
+	int result;
 
 	if (!verdict.advise || pl_range_empty(pl_range_whole_blocks(range, facts->large_page)) ||
 	    pl_range_length(range) < pl_context.config.min_size)
 		return;
-	if (pl_thp_advise(range)) {
-		pl_context_advice_is_unknown();
+	result = pl_thp_advise(range);
+	if (result) {
+		pl_context_note_advice(result);
 		return;
 	}
 	pl_count(PL_COUNTER_PLACED);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "placement/context.h"
 
+#include <errno.h>
+
 #include "base/lock.h"
 #include "base/types.h"
 
@@ -49,9 +51,11 @@ void pl_context_is_confined(void)
 	__atomic_store_n(&pl_context_facts_page.confined, true, __ATOMIC_RELAXED);
 }
 
-void pl_context_advice_is_unknown(void)
+/* EINVAL is a kernel without transparent huge pages; anything else may pass (EAGAIN, ENOMEM). */
+void pl_context_note_advice(int result)
 {
-	__atomic_store_n(&pl_context_facts_page.large_page, 0, __ATOMIC_RELAXED);
+	if (result == -EINVAL)
+		__atomic_store_n(&pl_context_facts_page.large_page, 0, __ATOMIC_RELAXED);
 }
 
 void pl_context_set_thp_disabled(int value)

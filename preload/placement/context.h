@@ -53,7 +53,7 @@ const pl_facts_t *pl_context_facts_for(size_t length);
  * kernel knows no advice; the program narrowed a prctl. */
 void pl_context_limits_are_tight(void);
 void pl_context_is_confined(void);
-void pl_context_advice_is_unknown(void);
+void pl_context_note_advice(int result);
 void pl_context_set_thp_disabled(int value);
 
 /* Whether segments that go are to be measured for the report. */

@@ -26,6 +26,12 @@ pl_range_t pl_map_range(uintptr_t addr, size_t length)
 	return end < addr ? pl_range(0, 0) : pl_range(pl_round_down(addr, pl_base_page), end);
 }
 
+/* What munmap, mprotect and MAP_FIXED refuse is no range. */
+static pl_range_t exact_range(uintptr_t addr, size_t length)
+{
+	return addr % pl_base_page || !length ? pl_range(0, 0) : pl_map_range(addr, length);
+}
+
 void pl_map_forget(pl_range_t range)
 {
 	pl_arena_forget(range);
@@ -56,17 +62,18 @@ static long original(const pl_request_t *request, int fd, off_t offset)
 static long map_in_place(const pl_request_t *request, pl_reason_t *reason, int fd, off_t offset)
 {
 	long start = original(request, fd, offset);
+	int advised;
 
 	if (pl_sys_failed(start))
 		return start;
-	if (pl_thp_advise(pl_map_range((uintptr_t)start, request->length))) {
+	advised = pl_thp_advise(pl_map_range((uintptr_t)start, request->length));
+	pl_context_note_advice(advised);
+	if (advised)
 		*reason = PL_REASON_ADVICE_REFUSED;
-		pl_context_advice_is_unknown();
-	}
 	return start;
 }
 
-static long map_aligned(const pl_request_t *request, int fd, off_t offset)
+static long map_aligned(const pl_request_t *request, pl_reason_t *reason, int fd, off_t offset)
 {
 	long start = pl_thp_map(request->length, request->prot, request->flags,
 				pl_context_facts()->large_page);
@@ -75,10 +82,16 @@ static long map_aligned(const pl_request_t *request, int fd, off_t offset)
 		pl_count(PL_COUNTER_ALIGNED);
 		return start;
 	}
-	if (start == -EINVAL)
-		pl_context_advice_is_unknown();
+	pl_context_note_advice((int)start);
 	pl_count(PL_COUNTER_PLACE_FAILED);
+	*reason = PL_REASON_PLACE_FAILED;
 	return original(request, fd, offset);
+}
+
+static bool is_placed(pl_reason_t reason)
+{
+	return reason != PL_REASON_CALL_FAILED && reason != PL_REASON_PLACE_FAILED &&
+	       reason != PL_REASON_ADVICE_REFUSED;
 }
 
 static long map_decided(const pl_request_t *request, int fd, off_t offset)
@@ -94,11 +107,13 @@ static long map_decided(const pl_request_t *request, int fd, off_t offset)
 	if (!verdict.advise)
 		start = original(request, fd, offset);
 	else if (verdict.align)
-		start = map_aligned(request, fd, offset);
+		start = map_aligned(request, &verdict.reason, fd, offset);
 	else
 		start = map_in_place(request, &verdict.reason, fd, offset);
+	if (pl_sys_failed(start))
+		verdict.reason = PL_REASON_CALL_FAILED;
 	pl_count_reason(verdict.reason);
-	if (verdict.advise && !pl_sys_failed(start))
+	if (verdict.advise && is_placed(verdict.reason))
 		enlist(pl_map_range((uintptr_t)start, request->length), request->length,
 		       pl_policy_kind(request), verdict.reason);
 	return start;
@@ -116,14 +131,14 @@ static long map_fixed(const pl_request_t *request, pl_range_t range, int fd, off
 			pl_map_forget(range);
 		return start;
 	}
-	if (pl_reserve_commit(request, range, &start))
+	if (pl_reserve_commit(request, range, fd, offset, &start))
 		return start;
 	pl_map_forget(range);
 	return map_decided(request, fd, offset);
 }
 
-/* Address space that libc reserves: a thread's stack, or room for an arena, which is advised when it
- * has grown. */
+/* Address space that libc reserves: a thread's stack, or room for an arena, which is advised when
+ * it has grown. */
 static long map_for_libc(const pl_request_t *request, int fd, off_t offset)
 {
 	long start = original(request, fd, offset);
@@ -139,14 +154,14 @@ static long map_for_libc(const pl_request_t *request, int fd, off_t offset)
 
 long pl_map(const pl_request_t *request, int fd, off_t offset)
 {
-	pl_range_t range = pl_map_range(request->addr, request->length);
+	pl_range_t range = exact_range(request->addr, request->length);
 	long start;
 
 	pl_count(request->origin == PL_ORIGIN_LIBC ? PL_COUNTER_MMAP_LIBC
 						   : PL_COUNTER_MMAP_PROGRAM);
 	if (request->addr) {
 		pl_break_yield(range);
-		if (request->flags & MAP_FIXED) {
+		if (request->flags & MAP_FIXED && !pl_range_empty(range)) {
 			pl_break_yield_attributes(range);
 			if (pl_contract_cuts(range))
 				pl_contract_make_plain(range);
@@ -164,9 +179,9 @@ long pl_map(const pl_request_t *request, int fd, off_t offset)
 
 long pl_unmap(uintptr_t addr, size_t length)
 {
-	pl_range_t range = pl_map_range(addr, length);
+	pl_range_t range = exact_range(addr, length);
 
-	if (length && addr % pl_base_page == 0 && !pl_range_empty(range)) {
+	if (!pl_range_empty(range)) {
 		pl_break_yield(range);
 		pl_break_yield_attributes(range);
 		if (pl_contract_cuts(range)) {
@@ -180,10 +195,10 @@ long pl_unmap(uintptr_t addr, size_t length)
 
 long pl_protect(pl_origin_t origin, uintptr_t addr, size_t length, int prot, int pkey)
 {
-	pl_range_t range = pl_map_range(addr, length);
+	pl_range_t range = exact_range(addr, length);
 	long result;
 
-	if (length && addr % pl_base_page == 0 && !pl_range_empty(range)) {
+	if (!pl_range_empty(range)) {
 		pl_break_yield(range);
 		pl_break_yield_attributes(range);
 		if (pl_arena_protect(pkey == -1 ? origin : PL_ORIGIN_PROGRAM, range, prot, &result))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lifts memory that already has small pages, at the moments at which placement knows that it has. */
+/* Lifts memory that has small pages already, at the moments when placement knows that it has. */
 #ifndef PL_PLACEMENT_PROMOTE_H
 #define PL_PLACEMENT_PROMOTE_H
 

@@ -11,6 +11,7 @@
 #include "placement/context.h"
 #include "placement/contract.h"
 #include "placement/map.h"
+#include "placement/promote.h"
 #include "registry/registry.h"
 #include "report/counters.h"
 
@@ -25,8 +26,10 @@ static long grow_aligned(const pl_remap_request_t *request)
 {
 	long result = pl_ops->mremap(request->old, request->old_length, request->new_length, 0, 0);
 
-	if (result != -ENOMEM)
+	if (!pl_sys_failed(result))
 		return result;
+	if (result != -ENOMEM)
+		return original(request);
 	result = pl_thp_remap(request->old, request->old_length, request->new_length,
 			      pl_context_facts()->large_page);
 	if (!pl_sys_failed(result)) {
@@ -53,6 +56,19 @@ static pl_verdict_t decide(pl_kind_t kind, const pl_remap_request_t *request)
 		return (pl_verdict_t){ 0 };
 	return pl_policy_map(&as_map, &pl_context.config, pl_context_facts_for(request->new_length),
 			     pl_registry_count());
+}
+
+/* The map used to end within a block, so what it had there, and in a map too short for a large page
+ * all it had, is on small pages and would keep whole blocks small: those are lifted. */
+static void lift_former_end(uintptr_t start, size_t old_length, size_t new_length)
+{
+	uintptr_t page = pl_context_facts()->large_page;
+	pl_range_t blocks = pl_range_whole_blocks(pl_map_range(start, new_length), page);
+	pl_range_t before = pl_range_whole_blocks(pl_map_range(start, old_length), page);
+	uintptr_t from = pl_range_empty(before) ? blocks.start : before.end;
+
+	pl_promote_resident(
+		pl_range_clip(pl_range(from, pl_round_up(start + old_length, page)), blocks));
 }
 
 /* Puts the books right after a call that succeeded. */
@@ -83,6 +99,9 @@ static long remap_segment(const pl_remap_request_t *request, pl_segment_t *segme
 			pl_registry_add(segment);
 	} else if (known || verdict.advise) {
 		enlist(segment, (uintptr_t)result, request->new_length, known);
+		if (verdict.advise)
+			lift_former_end((uintptr_t)result, request->old_length,
+					request->new_length);
 	}
 	return result;
 }

@@ -27,7 +27,8 @@ static void lift_completed_block(pl_range_t commit, pl_range_t reservation, uint
 		pl_promote_resident(pl_range(block, block + page));
 }
 
-bool pl_reserve_commit(const pl_request_t *request, pl_range_t range, long *ret_result)
+bool pl_reserve_commit(const pl_request_t *request, pl_range_t range, int fd, off_t offset,
+		       long *ret_result)
 {
 	uintptr_t page;
 	pl_segment_t segment;
@@ -37,8 +38,8 @@ bool pl_reserve_commit(const pl_request_t *request, pl_range_t range, long *ret_
 	    segment.kind != PL_KIND_RESERVE || range.start < segment.range.start ||
 	    range.end > segment.range.end)
 		return false;
-	*ret_result =
-		pl_ops->mmap(request->addr, request->length, request->prot, request->flags, -1, 0);
+	*ret_result = pl_ops->mmap(request->addr, request->length, request->prot, request->flags,
+				   fd, offset);
 	pl_count(PL_COUNTER_MAP_PASSED);
 	if (pl_sys_failed(*ret_result) || request->prot == PROT_NONE ||
 	    segment.reason == PL_REASON_APPLICATION_ADVICE)

@@ -8,12 +8,14 @@
 #define PL_PLACEMENT_RESERVE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/types.h"
 #include "policy/policy.h"
 
 /* A MAP_FIXED call over `range`. Returns false, and does nothing, unless it is private anonymous
  * memory inside a reservation of ours; else *ret_result is the call's result. */
-bool pl_reserve_commit(const pl_request_t *request, pl_range_t range, long *ret_result);
+bool pl_reserve_commit(const pl_request_t *request, pl_range_t range, int fd, off_t offset,
+		       long *ret_result);
 
 #endif

@@ -107,6 +107,8 @@ static void take_out(pl_range_t range)
 	size_t at = index_behind(range.start);
 	size_t end;
 
+	if (pl_range_empty(range))
+		return;
 	if (at < registry.count && registry.segments[at].range.start < range.start) {
 		pl_segment_t tail = registry.segments[at];
 
