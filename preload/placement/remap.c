@@ -119,6 +119,19 @@ static void yield(pl_range_t range)
 	pl_break_yield_attributes(range);
 }
 
+/* What a shrinking call gives up of the old range. */
+static pl_range_t kept_less(const pl_remap_request_t *request, pl_range_t old)
+{
+	return pl_range(old.start + pl_round_up(request->new_length, pl_base_page), old.end);
+}
+
+static bool shrinks_across_a_page(const pl_remap_request_t *request, pl_range_t old)
+{
+	return request->new_length && request->new_length < request->old_length &&
+	       request->old % pl_base_page == 0 && !(request->flags & ~MREMAP_MAYMOVE) &&
+	       pl_contract_cuts(kept_less(request, old));
+}
+
 long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
 {
 	pl_range_t old = pl_map_range(request->old, request->old_length);
@@ -127,14 +140,12 @@ long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
 	bool known;
 
 	yield(old);
-	if (request->new_length < request->old_length && !(request->flags & ~MREMAP_MAYMOVE) &&
-	    pl_contract_cuts(pl_range(old.start + pl_round_up(request->new_length, pl_base_page),
-				      old.end))) {
-		pl_contract_unmap(pl_range(
-			old.start + pl_round_up(request->new_length, pl_base_page), old.end));
+	if (shrinks_across_a_page(request, old)) {
+		pl_contract_unmap(kept_less(request, old));
 		return (long)request->old;
 	}
-	if (!pl_contract_make_whole_plain(old))
+	if (!pl_contract_make_whole_plain(
+		    request->old_length ? old : pl_map_range(request->old, request->new_length)))
 		return original(request);
 	if (request->flags & MREMAP_FIXED) {
 		yield(target);
