@@ -66,7 +66,7 @@ static pl_reason_t refuse_nature(const pl_request_t *request)
 	if (!(request->flags & MAP_ANONYMOUS))
 		return PL_REASON_NOT_ANONYMOUS;
 	if ((request->flags & MAP_TYPE) != MAP_PRIVATE)
-		return PL_REASON_NOT_SELECTED; /* MAP_DROPPABLE and what may come */
+		return PL_REASON_SHARED;
 	if (request->flags & (MAP_STACK | MAP_GROWSDOWN))
 		return PL_REASON_STACK;
 	if (request->flags & MAP_HUGETLB)

@@ -143,7 +143,7 @@ size_t pl_policy_one_pool(const pl_shared_request_t *request, const pl_config_t 
 			return request->pools[i].page;
 	}
 	*ret_reason = request->backing_off      ? PL_REASON_BACKING_OFF
-		      : quota < request->length ? PL_REASON_POOL_QUOTA
+		      : quota < pl_round_up(request->length, request->pools[PL_POOLS - 1].page) ? PL_REASON_POOL_QUOTA
 						: PL_REASON_POOL_EMPTY;
 	return 0;
 }

@@ -15,8 +15,8 @@ set -u
 # shellcheck source=tests/tap.sh
 . "$PL_SRC/tests/tap.sh"
 
-# The victims are about libc's malloc, and a sanitizer brings its own.
-[ "${PL_SANITIZERS:-no}" = no ] || tap_skip_all "the sanitizer replaces the malloc that is tested"
+# In a build with sanitizers the victims have none (ASan brings its own malloc, and libc's is what they
+# are about); the shim traps on undefined behaviour.
 [ -r "$PL_SHIM" ] || { echo "Bail out! no shim at $PL_SHIM"; exit 99; }
 
 export LC_ALL=C
