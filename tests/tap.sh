@@ -9,7 +9,7 @@
 #   tap_diag TEXT...          "# TEXT"; with no argument, what comes on stdin
 #   tap_done                  prints the plan; the last line of every test
 #   $tap_tmp                  a private folder, removed at exit
-#   tap_shim CMD...           CMD with the shim preloaded (after ASan's run-time, if there is one)
+#   tap_shim CMD...           CMD with the shim preloaded
 #
 # A script that ends before tap_done has printed no plan, and the driver reports that as an error.
 # The status is 0 even after a "not ok": the driver counts a failing status as one more error.
@@ -83,7 +83,7 @@ tap_is()
 
 tap_shim()
 {
-	LD_PRELOAD=$PL_PRELOAD "$@"
+	LD_PRELOAD=$PL_SHIM "$@"
 }
 
 tap_done()

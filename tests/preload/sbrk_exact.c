@@ -135,8 +135,12 @@ int main(int argc, char **argv)
 			p = malloc(1500);
 			v_stamp(p, 1500, i);
 		}
-		if (argc > 1 && strcmp(argv[1], "raw") == 0)
+		/* From several places between two large pages. */
+		for (size_t i = 0; i < 8 && argc > 1 && strcmp(argv[1], "raw") == 0; i++) {
 			raw();
+			v_stamp(malloc(120000), 120000, i);
+			v_stamp(malloc(120000), 120000, i);
+		}
 	}
 	steps(first ? "first" : "after malloc");
 	errors();
