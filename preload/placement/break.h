@@ -37,7 +37,7 @@ long pl_break_move(intptr_t increment, bool pass_through);
 void pl_break_yield(pl_range_t range);
 
 /* The same for a call after which memory of the heap would no longer be as malloc's growth leaves
- * it (protection, unmapping, sticky advice): the whole heap counts. */
+ * it (protection, unmapping, sticky advice): the whole heap counts, and what is ahead of it. */
 void pl_break_yield_attributes(pl_range_t range);
 
 /* The program gave advice of its own on part of the heap: no more of ours. */

@@ -86,8 +86,7 @@ static void enlist(pl_segment_t *segment, uintptr_t start, size_t length, bool k
 		return;
 	if (!known)
 		pl_count(PL_COUNTER_PLACED);
-	if (!pl_registry_add(segment))
-		pl_count(PL_COUNTER_UNREGISTERED);
+	pl_map_enlist(segment);
 }
 
 /* Resizes or moves one whole map of known nature. */
@@ -118,12 +117,6 @@ static bool is_whole_segment(pl_range_t range, pl_segment_t *ret_segment)
 	       ret_segment->range.start == range.start && ret_segment->range.end == range.end;
 }
 
-static void yield(pl_range_t range)
-{
-	pl_break_yield(range);
-	pl_break_yield_attributes(range);
-}
-
 long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
 {
 	pl_range_t old = pl_map_range(request->old, request->old_length);
@@ -131,9 +124,9 @@ long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
 	pl_segment_t segment = { .range = old, .kind = PL_KIND_CHUNK };
 	bool known;
 
-	yield(old);
+	pl_break_yield_attributes(old);
 	if (request->flags & MREMAP_FIXED) {
-		yield(target);
+		pl_break_yield_attributes(target);
 		pl_map_forget(target);
 	}
 	if (!request->old_length || request->flags & ~MREMAP_MAYMOVE) {
