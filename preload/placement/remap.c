@@ -57,8 +57,8 @@ static pl_verdict_t decide(pl_kind_t kind, const pl_remap_request_t *request)
 			     pl_registry_count());
 }
 
-/* Where the blocks end that the old map had whole and that are whole still: the kernel moves a large
- * page as one only between equal offsets within a block (mm/mremap.c, move_page_tables). */
+/* Where the blocks end that the old map had whole and that are whole still: the kernel moves a
+ * large page as one only between equal offsets within a block (mm/mremap.c, move_page_tables). */
 static uintptr_t end_of_whole(const pl_remap_request_t *request, uintptr_t start, uintptr_t page)
 {
 	pl_range_t before = pl_range_whole_blocks(pl_map_range(start, request->old_length), page);
@@ -66,8 +66,9 @@ static uintptr_t end_of_whole(const pl_remap_request_t *request, uintptr_t start
 	return (start - request->old) % page || pl_range_empty(before) ? start : before.end;
 }
 
-/* What was in use outside of blocks that are whole still (the former end of the map, all of one that
- * was too short or moved out of step) is on small pages and would keep its blocks small: lifted. */
+/* What was in use outside of blocks that are whole still (the former end of the map, all of one
+ * that was too short or moved out of step) is on small pages and would keep its blocks small:
+ * lifted. */
 static void lift_small_part(const pl_remap_request_t *request, uintptr_t start)
 {
 	uintptr_t page = pl_context_facts()->large_page;

@@ -236,8 +236,8 @@ static uint64_t collapses(void)
 	return pl_counters[PL_COUNTER_COLLAPSED] + pl_counters[PL_COUNTER_COLLAPSE_FAILED];
 }
 
-/* A move between offsets that differ cuts every large page, so all that was in use is lifted; a move
- * in step leaves whole ones whole, and lifts the block in which the map used to end. */
+/* A move between offsets that differ cuts every large page, so all that was in use is lifted; a
+ * move in step leaves whole ones whole, and lifts the block in which the map used to end. */
 START_TEST(moves_out_of_step_are_lifted)
 {
 	static const struct {
