@@ -31,8 +31,8 @@ int pl_thp_collapse(pl_range_t range, uintptr_t large_page)
 	return (int)pl_ops->madvise(blocks.start, pl_range_length(blocks), MADV_COLLAPSE);
 }
 
-/* Gives back what lies around `wanted`. If the kernel cannot (a map count at its limit), all that is
- * left of it goes and the caller starts again without us; what went already may be others' by now. */
+/* Gives back what lies around `wanted`. If the kernel cannot (a map count at its limit), all that
+ * is left goes and the caller starts again without us; what went already may be others' by now. */
 static int trim(pl_range_t reserved, pl_range_t wanted)
 {
 	long result = 0;
@@ -142,8 +142,8 @@ long pl_thp_remap(uintptr_t old, size_t old_length, size_t new_length, uintptr_t
 
 	if (pl_sys_failed(target))
 		return target;
-	/* If this fails the reservation may be gone already, and another thread's map be there: it is
-	 * not unmapped. At worst some address space without access is left over. */
+	/* If this fails the reservation may be gone already, and another thread's map be there: it
+	 * is not unmapped. At worst some address space without access is left over. */
 	return pl_ops->mremap(old, old_length, new_length, MREMAP_MAYMOVE | MREMAP_FIXED,
 			      (uintptr_t)target);
 }

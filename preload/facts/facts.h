@@ -30,6 +30,7 @@ typedef struct {
 	bool strict_overcommit; /* vm.overcommit_memory = 2 */
 	bool limits_tight;      /* RLIMIT_AS or RLIMIT_DATA is finite */
 	bool confined;          /* the program has confined itself by seccomp */
+	bool advice_unknown;    /* the kernel answered EINVAL to MADV_HUGEPAGE */
 	uint64_t max_maps;      /* vm.max_map_count; the kernel's default when unknown */
 } pl_facts_t;
 

@@ -58,7 +58,7 @@ long pl_advise(pl_origin_t origin, uintptr_t addr, size_t length, int advice)
 		pl_break_leave_advice(range);
 		pl_registry_set_reason(range, PL_REASON_APPLICATION_ADVICE);
 	}
-	if (pl_contract_advise(range, advice, &result))
+	if (addr % pl_base_page == 0 && pl_contract_advise(range, advice, &result))
 		return result;
 	return pl_ops->madvise(addr, length, advice);
 }

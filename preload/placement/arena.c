@@ -7,8 +7,8 @@
 #include "backend/thp.h"
 #include "base/lock.h"
 #include "placement/context.h"
+#include "placement/map.h"
 #include "placement/promote.h"
-#include "registry/registry.h"
 #include "report/counters.h"
 
 /* HEAP_MAX_SIZE on 64-bit: 2 * DEFAULT_MMAP_THRESHOLD_MAX, unchanged from glibc 2.4 to 2.43. */
@@ -112,7 +112,6 @@ static pl_range_t range_of(const heap_t *heap)
 static void advise(heap_t *heap, uintptr_t touched, pl_reason_t reason)
 {
 	uintptr_t page = pl_context_facts()->large_page;
-
 	int result;
 
 	heap->advised = true;
@@ -122,11 +121,10 @@ static void advise(heap_t *heap, uintptr_t touched, pl_reason_t reason)
 		return;
 	}
 	pl_promote_resident(pl_range(heap->base, pl_round_up(touched, page)));
-	if (!pl_registry_add(&(pl_segment_t){ .range = range_of(heap),
-					      .asked = heap_size,
-					      .kind = PL_KIND_ARENA,
-					      .reason = reason }))
-		pl_count(PL_COUNTER_UNREGISTERED);
+	pl_map_enlist(&(pl_segment_t){ .range = range_of(heap),
+				       .asked = heap_size,
+				       .kind = PL_KIND_ARENA,
+				       .reason = reason });
 }
 
 static uintptr_t growth_end(const heap_t *heap, uintptr_t end, const pl_facts_t *facts)

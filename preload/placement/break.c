@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/lock.h"
 #include "placement/context.h"
+#include "placement/map.h"
 #include "placement/promote.h"
 #include "registry/registry.h"
 #include "report/collect.h"
@@ -158,10 +159,10 @@ static void advise_up_to(uintptr_t end, uintptr_t touched, uintptr_t page, pl_re
 	if (!first)
 		return;
 	pl_promote_resident(pl_range(range.start, pl_round_up(touched, page)));
-	pl_registry_add(&(pl_segment_t){ .range = pl_range(heap.start, end),
-					 .asked = end - heap.start,
-					 .kind = PL_KIND_HEAP,
-					 .reason = reason });
+	pl_map_enlist(&(pl_segment_t){ .range = pl_range(heap.start, end),
+				       .asked = end - heap.start,
+				       .kind = PL_KIND_HEAP,
+				       .reason = reason });
 }
 
 /* The break to ask for, given that the heap is large enough: ahead of `addr` when allowed. */

@@ -8,8 +8,8 @@
  *    fresh break memory): whole large pages go back to the kernel, the rest is zeroed.
  * 2. Before anything of the program's own happens to addresses above the reported break, or with
  *    brk/sbrk, the real break is set back to the reported one, and never runs ahead again.
- * 3. A raw system call may move the break: while it is ahead, and before it goes ahead, the kernel's
- *    own break is compared, and on a mismatch it is followed for good.
+ * 3. A raw system call may move the break: while it is ahead, and before it goes ahead, the
+ *    kernel's own break is compared, and on a mismatch it is followed for good.
  */
 #ifndef PL_PLACEMENT_BREAK_H
 #define PL_PLACEMENT_BREAK_H
@@ -37,7 +37,7 @@ long pl_break_move(intptr_t increment, bool pass_through);
 void pl_break_yield(pl_range_t range);
 
 /* The same for a call after which memory of the heap would no longer be as malloc's growth leaves
- * it (protection, unmapping, sticky advice): the whole heap counts. */
+ * it (protection, unmapping, sticky advice): the whole heap counts, and what is ahead of it. */
 void pl_break_yield_attributes(pl_range_t range);
 
 /* The program gave advice of its own on part of the heap: no more of ours. */

@@ -5,7 +5,7 @@
 
 #include "backend/thp.h"
 #include "placement/context.h"
-#include "registry/registry.h"
+#include "placement/map.h"
 #include "report/counters.h"
 
 /* What lies behind the bytes from the file, from the first whole page on, is anonymous memory
@@ -35,10 +35,10 @@ static void place(pl_range_t range)
 		return;
 	}
 	pl_count(PL_COUNTER_PLACED);
-	pl_registry_add(&(pl_segment_t){ .range = range,
-					 .asked = pl_range_length(range),
-					 .kind = PL_KIND_BSS,
-					 .reason = verdict.reason });
+	pl_map_enlist(&(pl_segment_t){ .range = range,
+				       .asked = pl_range_length(range),
+				       .kind = PL_KIND_BSS,
+				       .reason = verdict.reason });
 }
 
 static int place_object(struct dl_phdr_info *object, size_t size, void *unused)

@@ -51,11 +51,12 @@ void pl_context_is_confined(void)
 	__atomic_store_n(&pl_context_facts_page.confined, true, __ATOMIC_RELAXED);
 }
 
-/* EINVAL is a kernel without transparent huge pages; anything else may pass (EAGAIN, ENOMEM). */
+/* EINVAL is a kernel without transparent huge pages; anything else may pass (EAGAIN, ENOMEM). The
+ * page size stays what it is: other threads are computing with it. */
 void pl_context_note_advice(int result)
 {
 	if (result == -EINVAL)
-		__atomic_store_n(&pl_context_facts_page.large_page, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&pl_context_facts_page.advice_unknown, true, __ATOMIC_RELAXED);
 }
 
 void pl_context_set_thp_disabled(int value)

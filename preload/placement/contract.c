@@ -113,19 +113,20 @@ void pl_contract_unmap(pl_range_t range)
 	pl_ops->munmap(inner.start, pl_range_length(inner));
 }
 
-static bool is_on_hugetlb(pl_range_t range)
+/* A dump flag acts on whole pages: those that the range holds. */
+static long advise_whole_pages(pl_range_t part, uintptr_t page, int advice)
 {
-	pl_segment_t segment;
+	pl_range_t pages = pl_range_whole_blocks(part, page);
 
-	return pl_pools_in_use() && pl_registry_find(range, &segment) && segment.hugetlb_page;
+	return pl_range_empty(pages)
+		       ? 0
+		       : pl_ops->madvise(pages.start, pl_range_length(pages), advice);
 }
 
-/* As on plain shared memory: hints succeed, DONTNEED keeps the contents, FREE and WIPEONFORK are for
- * private memory. DONTDUMP and DONTFORK act on whole pages. */
-bool pl_contract_advise(pl_range_t range, int advice, long *ret_result)
+/* As on plain shared memory: hints succeed, DONTNEED keeps the contents. FREE and WIPEONFORK are for
+ * private memory, and REMOVE the kernel does well: its answers are right. */
+static long advise_part(pl_range_t part, uintptr_t page, int advice)
 {
-	if (!is_on_hugetlb(range))
-		return false;
 	switch (advice) {
 	case MADV_NORMAL:
 	case MADV_RANDOM:
@@ -135,19 +136,56 @@ bool pl_contract_advise(pl_range_t range, int advice, long *ret_result)
 	case MADV_PAGEOUT:
 	case MADV_HUGEPAGE:
 	case MADV_NOHUGEPAGE:
+	case MADV_COLLAPSE:
 	case MADV_DONTNEED:
-		*ret_result = 0;
-		return true;
+		return 0;
 	case MADV_DONTDUMP:
 	case MADV_DODUMP:
+		return advise_whole_pages(part, page, advice);
 	case MADV_DONTFORK:
 	case MADV_DOFORK:
-		if (pl_contract_cuts(range))
-			*ret_result = 0;
-		return pl_contract_cuts(range);
+		if (pl_contract_cuts(part))
+			pl_contract_make_plain(part);
+		break;
 	default:
-		return false;
+		break;
 	}
+	return pl_ops->madvise(part.start, pl_range_length(part), advice);
+}
+
+static bool find_pages(pl_range_t range, pl_segment_t *ret_segment)
+{
+	return pl_pools_in_use() && pl_registry_find_hugetlb(range, ret_segment);
+}
+
+/* The kernel goes on behind a hole, and reports it in the end (madvise(2), ENOMEM). */
+bool pl_contract_advise(pl_range_t range, int advice, long *ret_result)
+{
+	pl_segment_t segment;
+	long holes = 0;
+
+	if (!find_pages(range, &segment))
+		return false;
+	while (!pl_range_empty(range)) {
+		pl_range_t pages = find_pages(range, &segment)
+					   ? pl_range_clip(segment.range, range)
+					   : pl_range(range.end, range.end);
+		long result = 0;
+
+		if (pages.start > range.start)
+			result = pl_ops->madvise(range.start, pages.start - range.start, advice);
+		if (result == -ENOMEM)
+			holes = result;
+		if ((!result || result == -ENOMEM) && !pl_range_empty(pages))
+			result = advise_part(pages, segment.hugetlb_page, advice);
+		if (result && result != -ENOMEM) {
+			*ret_result = result;
+			return true;
+		}
+		range.start = pages.end;
+	}
+	*ret_result = holes;
+	return true;
 }
 
 void pl_contract_after_fork(void)
@@ -204,16 +242,30 @@ static bool replace_page(pl_range_t page)
 	return true;
 }
 
-extern char __libc_single_threaded __attribute__((weak));
-
+/* A task has one link for each thread, beside those of every folder (fs/proc/base.c,
+ * proc_task_getattr). */
 static bool is_alone(void)
 {
-	return !shared_with_others && &__libc_single_threaded && __libc_single_threaded;
+	enum { LINKS_OF_ONE_THREAD = 3 };
+	struct stat status;
+	int fd;
+	long result;
+
+	if (shared_with_others)
+		return false;
+	fd = pl_file_open("", "/proc/self/task");
+	if (fd < 0)
+		return false;
+	result = pl_sys_fstat(fd, &status);
+	pl_sys_close(fd);
+	return !result && status.st_nlink == LINKS_OF_ONE_THREAD;
 }
 
 bool pl_contract_make_whole_plain(pl_range_t range)
 {
-	if (!is_on_hugetlb(range))
+	pl_segment_t segment;
+
+	if (!find_pages(range, &segment))
 		return true;
 	if (is_alone() && replace_page(range))
 		return true;

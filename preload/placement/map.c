@@ -44,12 +44,19 @@ void pl_map_forget(pl_range_t range)
 	pl_registry_remove(range);
 }
 
+bool pl_map_enlist(const pl_segment_t *segment)
+{
+	if (pl_registry_add(segment))
+		return true;
+	pl_count(PL_COUNTER_UNREGISTERED);
+	return false;
+}
+
 static void enlist(pl_range_t range, size_t asked, pl_kind_t kind, pl_reason_t reason)
 {
 	pl_count(PL_COUNTER_PLACED);
-	if (!pl_registry_add(&(pl_segment_t){
-		    .range = range, .asked = asked, .kind = kind, .reason = reason }))
-		pl_count(PL_COUNTER_UNREGISTERED);
+	pl_map_enlist(
+		&(pl_segment_t){ .range = range, .asked = asked, .kind = kind, .reason = reason });
 }
 
 static long original(const pl_request_t *request, int fd, off_t offset)
@@ -159,15 +166,14 @@ long pl_map(const pl_request_t *request, int fd, off_t offset)
 
 	pl_count(request->origin == PL_ORIGIN_LIBC ? PL_COUNTER_MMAP_LIBC
 						   : PL_COUNTER_MMAP_PROGRAM);
-	if (request->addr) {
-		pl_break_yield(range);
-		if (request->flags & MAP_FIXED && !pl_range_empty(range)) {
-			pl_break_yield_attributes(range);
-			if (pl_contract_cuts(range))
-				pl_contract_make_plain(range);
-			return map_fixed(request, range, fd, offset);
-		}
+	if (request->flags & MAP_FIXED && !pl_range_empty(range)) {
+		pl_break_yield_attributes(range);
+		if (pl_contract_cuts(range))
+			pl_contract_make_plain(range);
+		return map_fixed(request, range, fd, offset);
 	}
+	if (request->addr)
+		pl_break_yield(range);
 	if (request->origin == PL_ORIGIN_LIBC && request->prot == PROT_NONE)
 		return map_for_libc(request, fd, offset);
 	if (pl_shared_takes(request))
@@ -182,7 +188,6 @@ long pl_unmap(uintptr_t addr, size_t length)
 	pl_range_t range = exact_range(addr, length);
 
 	if (!pl_range_empty(range)) {
-		pl_break_yield(range);
 		pl_break_yield_attributes(range);
 		if (pl_contract_cuts(range)) {
 			pl_contract_unmap(range);
@@ -199,7 +204,6 @@ long pl_protect(pl_origin_t origin, uintptr_t addr, size_t length, int prot, int
 	long result;
 
 	if (!pl_range_empty(range)) {
-		pl_break_yield(range);
 		pl_break_yield_attributes(range);
 		if (pl_arena_protect(pkey == -1 ? origin : PL_ORIGIN_PROGRAM, range, prot, &result))
 			return result;

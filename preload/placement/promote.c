@@ -7,7 +7,8 @@
 
 static bool allowed(const pl_facts_t *facts)
 {
-	return facts->large_page && !facts->confined && facts->thp_disabled != 1 &&
+	return facts->large_page && !facts->advice_unknown && !facts->confined &&
+	       facts->thp_disabled != 1 &&
 	       (facts->thp_mode == PL_THP_MADVISE || facts->thp_mode == PL_THP_ALWAYS);
 }
 

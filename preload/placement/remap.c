@@ -58,17 +58,25 @@ static pl_verdict_t decide(pl_kind_t kind, const pl_remap_request_t *request)
 			     pl_registry_count());
 }
 
-/* The map used to end within a block, so what it had there, and in a map too short for a large page
- * all it had, is on small pages and would keep whole blocks small: those are lifted. */
-static void lift_former_end(uintptr_t start, size_t old_length, size_t new_length)
+/* Where the blocks end that the old map had whole and that are whole still: the kernel moves a
+ * large page as one only between equal offsets within a block (mm/mremap.c, move_page_tables). */
+static uintptr_t end_of_whole(const pl_remap_request_t *request, uintptr_t start, uintptr_t page)
+{
+	pl_range_t before = pl_range_whole_blocks(pl_map_range(start, request->old_length), page);
+
+	return (start - request->old) % page || pl_range_empty(before) ? start : before.end;
+}
+
+/* What was in use outside of blocks that are whole still (the former end of the map, all of one
+ * that was too short or moved out of step) is on small pages and would keep its blocks small:
+ * lifted. */
+static void lift_small_part(const pl_remap_request_t *request, uintptr_t start)
 {
 	uintptr_t page = pl_context_facts()->large_page;
-	pl_range_t blocks = pl_range_whole_blocks(pl_map_range(start, new_length), page);
-	pl_range_t before = pl_range_whole_blocks(pl_map_range(start, old_length), page);
-	uintptr_t from = pl_range_empty(before) ? blocks.start : before.end;
+	pl_range_t used = pl_range(end_of_whole(request, start, page),
+				   pl_round_up(start + request->old_length, page));
 
-	pl_promote_resident(
-		pl_range_clip(pl_range(from, pl_round_up(start + old_length, page)), blocks));
+	pl_promote_resident(pl_range_clip(used, pl_map_range(start, request->new_length)));
 }
 
 /* Puts the books right after a call that succeeded. */
@@ -80,8 +88,7 @@ static void enlist(pl_segment_t *segment, uintptr_t start, size_t length, bool k
 		return;
 	if (!known)
 		pl_count(PL_COUNTER_PLACED);
-	if (!pl_registry_add(segment))
-		pl_count(PL_COUNTER_UNREGISTERED);
+	pl_map_enlist(segment);
 }
 
 /* Resizes or moves one whole map of known nature. */
@@ -100,8 +107,7 @@ static long remap_segment(const pl_remap_request_t *request, pl_segment_t *segme
 	} else if (known || verdict.advise) {
 		enlist(segment, (uintptr_t)result, request->new_length, known);
 		if (verdict.advise)
-			lift_former_end((uintptr_t)result, request->old_length,
-					request->new_length);
+			lift_small_part(request, (uintptr_t)result);
 	}
 	return result;
 }
@@ -111,12 +117,6 @@ static bool is_whole_segment(pl_range_t range, pl_segment_t *ret_segment)
 	return pl_registry_find(range, ret_segment) &&
 	       (ret_segment->kind == PL_KIND_CHUNK || ret_segment->kind == PL_KIND_MAP) &&
 	       ret_segment->range.start == range.start && ret_segment->range.end == range.end;
-}
-
-static void yield(pl_range_t range)
-{
-	pl_break_yield(range);
-	pl_break_yield_attributes(range);
 }
 
 /* What a shrinking call gives up of the old range. */
@@ -139,7 +139,7 @@ long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
 	pl_segment_t segment = { .range = old, .kind = PL_KIND_CHUNK };
 	bool known;
 
-	yield(old);
+	pl_break_yield_attributes(old);
 	if (shrinks_across_a_page(request, old)) {
 		pl_contract_unmap(kept_less(request, old));
 		return (long)request->old;
@@ -148,7 +148,7 @@ long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
 		    request->old_length ? old : pl_map_range(request->old, request->new_length)))
 		return original(request);
 	if (request->flags & MREMAP_FIXED) {
-		yield(target);
+		pl_break_yield_attributes(target);
 		pl_map_forget(target);
 	}
 	if (!request->old_length || request->flags & ~MREMAP_MAYMOVE) {

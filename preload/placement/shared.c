@@ -23,23 +23,23 @@ bool pl_shared_takes(const pl_request_t *request)
 	       !(request->flags & ~known_flags) && !request->addr && request->prot != PROT_NONE;
 }
 
-static void enlist(pl_range_t range, pl_reason_t reason, size_t hugetlb_page)
+static bool enlist(pl_range_t range, pl_reason_t reason, size_t hugetlb_page)
 {
-	pl_segment_t segment = { .range = range,
-				 .asked = pl_range_length(range),
-				 .kind = PL_KIND_SHARED,
-				 .reason = reason,
-				 .hugetlb_page = hugetlb_page };
-
-	if (pl_range_empty(range))
-		return;
 	if (hugetlb_page)
 		pl_pools_take(pl_range_length(range));
-	if (!pl_registry_add(&segment))
-		pl_count(PL_COUNTER_UNREGISTERED);
+	if (pl_map_enlist(&(pl_segment_t){ .range = range,
+					   .asked = pl_range_length(range),
+					   .kind = PL_KIND_SHARED,
+					   .reason = reason,
+					   .hugetlb_page = hugetlb_page }))
+		return true;
+	if (hugetlb_page)
+		pl_pools_give_back(pl_range_length(range));
+	return false;
 }
 
-/* Puts the body on the pools. Returns where it ends: short of the plan where the kernel refused. */
+/* Puts the body on the pools. Returns where it ends: short of the plan where the kernel refused, or
+ * where the books have no room for what the contract has to know. */
 static uintptr_t put_body(uintptr_t start, const pl_request_t *request,
 			  const pl_shared_request_t *described, pl_shared_plan_t *plan)
 {
@@ -48,24 +48,25 @@ static uintptr_t put_body(uintptr_t start, const pl_request_t *request,
 
 		if (pl_range_empty(part))
 			continue;
-		if (pl_hugetlb_put(part, request->prot, described->pools[i].page)) {
+		if (pl_hugetlb_put(part, request->prot, described->pools[i].page) ||
+		    !enlist(part, plan->reason, described->pools[i].page)) {
 			plan->reason = PL_REASON_POOL_REFUSED;
 			pl_pools_note(false);
 			return start;
 		}
 		pl_pools_note(true);
-		enlist(part, plan->reason, described->pools[i].page);
 		start = part.end;
 	}
 	return start;
 }
 
 /* The plain map behind the body, and what can be done for it. Returns 0 or a negative errno. */
-static long put_rest(pl_range_t rest, const pl_request_t *request, uint64_t memory)
+static long put_rest(pl_range_t rest, const pl_request_t *request,
+		     const pl_shared_request_t *described)
 {
 	const pl_facts_t *facts = pl_context_facts();
 	pl_reason_t reason;
-	pl_shmem_action_t action = pl_policy_shmem(PL_KIND_SHARED, pl_range_length(rest), memory,
+	pl_shmem_action_t action = pl_policy_shmem(described, pl_range_length(rest),
 						   &pl_context.config, facts, &reason);
 	long result;
 
@@ -89,8 +90,8 @@ static long put_rest(pl_range_t rest, const pl_request_t *request, uint64_t memo
 /* Everything of ours goes; the caller makes the original call. */
 static void take_back(pl_range_t all, uintptr_t body_end)
 {
-	pl_ops->munmap(all.start, pl_range_length(all));
 	pl_registry_remove(all);
+	pl_ops->munmap(all.start, pl_range_length(all));
 	pl_pools_give_back(body_end - all.start);
 	pl_count(PL_COUNTER_PLACE_FAILED);
 }
@@ -111,7 +112,7 @@ static long place(const pl_request_t *request, const pl_shared_request_t *descri
 		return start;
 	all = pl_range((uintptr_t)start, (uintptr_t)start + whole);
 	body_end = put_body(all.start, request, described, plan);
-	result = put_rest(pl_range(body_end, all.end), request, described->memory);
+	result = put_rest(pl_range(body_end, all.end), request, described);
 	if (!result)
 		return start;
 	take_back(all, body_end);
@@ -125,7 +126,9 @@ static long original(const pl_request_t *request)
 
 long pl_shared_map(const pl_request_t *request)
 {
-	pl_shared_request_t described = { .kind = PL_KIND_SHARED, .length = request->length };
+	pl_shared_request_t described = { .kind = PL_KIND_SHARED,
+					  .length = request->length,
+					  .sparse = request->flags & MAP_NORESERVE };
 	const pl_facts_t *facts = pl_context_facts_for(request->length);
 	pl_shared_plan_t plan;
 	long start;

@@ -139,18 +139,17 @@ static void enlist(uintptr_t start, size_t size, size_t hugetlb_page, pl_reason_
 		segment.range.end = start + pl_round_up(size, hugetlb_page);
 		pl_pools_take(pl_range_length(segment.range));
 	}
-	if (!pl_registry_add(&segment))
-		pl_count(PL_COUNTER_UNREGISTERED);
+	pl_map_enlist(&segment);
 }
 
 /* What can be done for a segment on small pages, now that it is attached. */
 static pl_reason_t improve(pl_range_t range, created_t *mine)
 {
 	const pl_facts_t *facts = pl_context_facts();
+	pl_shared_request_t request = { .kind = PL_KIND_SHM, .memory = pl_memory_now() };
 	pl_reason_t reason;
-	pl_shmem_action_t action =
-		pl_policy_shmem(PL_KIND_SHM, pl_range_length(range), pl_memory_now(),
-				&pl_context.config, facts, &reason);
+	pl_shmem_action_t action = pl_policy_shmem(&request, pl_range_length(range),
+						   &pl_context.config, facts, &reason);
 
 	if (action == PL_SHMEM_ADVICE && pl_thp_advise(range))
 		return PL_REASON_ADVICE_REFUSED;

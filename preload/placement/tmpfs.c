@@ -78,10 +78,11 @@ static pl_reason_t lift(pl_range_t range, int fd, off_t offset, uintptr_t page)
 static pl_reason_t improve(pl_range_t range, int fd, off_t offset)
 {
 	const pl_facts_t *facts = pl_context_facts();
+	pl_shared_request_t request = { .kind = PL_KIND_TMPFS, .memory = pl_memory_now() };
 	pl_reason_t reason;
 
-	switch (pl_policy_shmem(PL_KIND_TMPFS, pl_range_length(range), pl_memory_now(),
-				&pl_context.config, facts, &reason)) {
+	switch (pl_policy_shmem(&request, pl_range_length(range), &pl_context.config, facts,
+				&reason)) {
 	case PL_SHMEM_ADVICE:
 		return pl_thp_advise(range) ? PL_REASON_ADVICE_REFUSED : reason;
 	case PL_SHMEM_LIFT:
@@ -110,10 +111,9 @@ bool pl_tmpfs_map(const pl_request_t *request, int fd, off_t offset, long *ret_s
 	pl_count(PL_COUNTER_MAP_DECIDED);
 	pl_count(PL_COUNTER_PLACED);
 	pl_count_reason(reason);
-	if (!pl_registry_add(&(pl_segment_t){ .range = range,
-					      .asked = request->length,
-					      .kind = PL_KIND_TMPFS,
-					      .reason = reason }))
-		pl_count(PL_COUNTER_UNREGISTERED);
+	pl_map_enlist(&(pl_segment_t){ .range = range,
+				      .asked = request->length,
+				      .kind = PL_KIND_TMPFS,
+				      .reason = reason });
 	return true;
 }

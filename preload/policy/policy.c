@@ -90,7 +90,7 @@ pl_verdict_t pl_policy_in_place(pl_kind_t kind, const pl_config_t *config, const
 		return leave(PL_REASON_BACKEND_HUGETLB);
 	if (facts->confined)
 		return leave(PL_REASON_CONFINED);
-	if (!facts->large_page)
+	if (!facts->large_page || facts->advice_unknown)
 		return leave(PL_REASON_NO_LARGE_PAGES);
 	if (facts->large_page > largest_page)
 		return leave(PL_REASON_PAGE_TOO_LARGE);

@@ -18,11 +18,17 @@ static pl_shmem_action_t lift_or_leave(size_t length, uint64_t memory, const pl_
 	return *ret_reason == PL_REASON_LIFTED ? PL_SHMEM_LIFT : PL_SHMEM_LEAVE;
 }
 
-pl_shmem_action_t pl_policy_shmem(pl_kind_t kind, size_t length, uint64_t memory,
+/* Nothing is committed for memory that announces itself as sparse, unless that is asked for. */
+static bool commits_nothing(const pl_shared_request_t *request, const pl_config_t *config)
+{
+	return request->sparse && config->populate != PL_POPULATE_EAGER;
+}
+
+pl_shmem_action_t pl_policy_shmem(const pl_shared_request_t *request, size_t length,
 				  const pl_config_t *config, const pl_facts_t *facts,
 				  pl_reason_t *ret_reason)
 {
-	pl_verdict_t verdict = pl_policy_in_place(kind, config, facts);
+	pl_verdict_t verdict = pl_policy_in_place(request->kind, config, facts);
 
 	if (!verdict.advise) {
 		*ret_reason = verdict.reason;
@@ -45,7 +51,11 @@ pl_shmem_action_t pl_policy_shmem(pl_kind_t kind, size_t length, uint64_t memory
 		*ret_reason = PL_REASON_SHMEM_ADVISED;
 		return PL_SHMEM_ADVICE;
 	}
-	return lift_or_leave(length, memory, config, ret_reason);
+	if (commits_nothing(request, config)) {
+		*ret_reason = PL_REASON_SPARSE;
+		return PL_SHMEM_LEAVE;
+	}
+	return lift_or_leave(length, request->memory, config, ret_reason);
 }
 
 static bool size_is_wanted(const pl_config_t *config, uint64_t page)
@@ -163,12 +173,13 @@ pl_shared_plan_t pl_policy_shared(const pl_shared_request_t *request, const pl_c
 		plan.reason = PL_REASON_TOO_SMALL;
 		return plan;
 	}
-	if (config->backend != PL_BACKEND_THP)
+	if (config->backend != PL_BACKEND_THP && !commits_nothing(request, config))
 		plan_pools(request, config, &plan);
 	taken = plan.bytes[0] + plan.bytes[1];
-	plan.rest = pl_policy_shmem(request->kind, request->length - taken, request->memory, config,
-				    facts, &plan.rest_reason);
-	if (!taken && (plan.rest != PL_SHMEM_LEAVE || config->backend == PL_BACKEND_THP))
+	plan.rest = pl_policy_shmem(request, request->length - taken, config, facts,
+				    &plan.rest_reason);
+	if (!taken && (plan.rest != PL_SHMEM_LEAVE || config->backend == PL_BACKEND_THP ||
+		       commits_nothing(request, config)))
 		plan.reason = plan.rest_reason;
 	return plan;
 }

@@ -20,6 +20,7 @@ typedef struct {
 	uint64_t taken;            /* bytes this process has on hugetlb already */
 	uint64_t memory;           /* available, for what would be committed */
 	bool backing_off;
+	bool sparse; /* MAP_NORESERVE */
 } pl_shared_request_t;
 
 /* What to do with memory that hugetlb does not take. */
@@ -40,8 +41,9 @@ pl_shared_plan_t pl_policy_shared(const pl_shared_request_t *request, const pl_c
 size_t pl_policy_one_pool(const pl_shared_request_t *request, const pl_config_t *config,
 			  const pl_facts_t *facts, pl_reason_t *ret_reason);
 
-/* The second half of it: for memory that can only be on transparent huge pages. */
-pl_shmem_action_t pl_policy_shmem(pl_kind_t kind, size_t length, uint64_t memory,
+/* The second half of it: for the part of `length` bytes that can only be on transparent huge
+ * pages. */
+pl_shmem_action_t pl_policy_shmem(const pl_shared_request_t *request, size_t length,
 				  const pl_config_t *config, const pl_facts_t *facts,
 				  pl_reason_t *ret_reason);
 

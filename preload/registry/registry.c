@@ -177,6 +177,22 @@ bool pl_registry_find(pl_range_t range, pl_segment_t *ret_segment)
 	return found;
 }
 
+bool pl_registry_find_hugetlb(pl_range_t range, pl_segment_t *ret_segment)
+{
+	bool found = false;
+
+	if (!pl_registry_may_meet(range) || !pl_lock_take(&registry.lock))
+		return false;
+	for (size_t at = index_behind(range.start);
+	     !found && at < registry.count && registry.segments[at].range.start < range.end; at++) {
+		found = registry.segments[at].hugetlb_page != 0;
+		if (found)
+			*ret_segment = registry.segments[at];
+	}
+	pl_lock_release(&registry.lock);
+	return found;
+}
+
 void pl_registry_resize(uintptr_t start, uintptr_t new_end)
 {
 	size_t at;

@@ -44,6 +44,9 @@ bool pl_registry_may_meet(pl_range_t range);
 /* Copies the first segment that meets the range. Returns whether there is one. */
 bool pl_registry_find(pl_range_t range, pl_segment_t *ret_segment);
 
+/* The same for the first segment on hugetlb pages. */
+bool pl_registry_find_hugetlb(pl_range_t range, pl_segment_t *ret_segment);
+
 /* Gives the segment that starts at `start` another end (and asked length), or another reason. */
 void pl_registry_resize(uintptr_t start, uintptr_t new_end);
 void pl_registry_set_reason(pl_range_t range, pl_reason_t reason);

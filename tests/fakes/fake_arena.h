@@ -22,7 +22,8 @@ long fake_heap_protect(uintptr_t start, uintptr_t end, int prot);
 /* Grows by a length; memory is written. */
 long fake_heap_grow(size_t length);
 
-/* Shrinks to an address, as under overcommit_memory = 2. Returns the address or a negative errno. */
+/* Shrinks to an address, as under overcommit_memory = 2. Returns the address or a negative
+ * errno. */
 long fake_heap_shrink(uintptr_t end);
 
 /* Whether the map at the address may be read. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: a program that protects page-aligned blocks of its own inside a growing thread arena. An mprotect
- * taken for malloc's own growth, and answered without a system call, would leave the block unprotected.
+ * Trap: a program that protects page-aligned blocks of its own inside a growing thread arena. An
+ * mprotect taken for malloc's own growth, and answered without a system call, would leave the
+ * block unprotected.
  */
 #define _GNU_SOURCE
 #include "victim.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Trap: thread arenas that shrink. glibc gives memory back by MADV_DONTNEED or, where it believes
- * overcommit_memory is 2 (or runs secure), by a PROT_NONE map over the heap's end; growth after that
- * must be read-write again and zero.
+ * overcommit_memory is 2 (or runs secure), by a PROT_NONE map over the heap's end; growth after
+ * that must be read-write again and zero.
  */
 #define _GNU_SOURCE
 #include "victim.h"

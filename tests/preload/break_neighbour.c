@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: the program's own map just above its break. A shim whose real break runs ahead must not refuse
- * the place, and malloc must never grow into it. The place and the way are arguments: WAY GAP-IN-KIB.
+ * Trap: the program's own map just above its break. A shim whose real break runs ahead must not
+ * refuse the place, and malloc must never grow into it. The place and the way are arguments: WAY
+ * GAP-IN-KIB.
  */
 #define _GNU_SOURCE
 #include "victim.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: calloc trusts memory that the break has just given to be zero. When the break falls and grows
- * back, nothing of what was there may be seen again.
+ * Trap: calloc trusts memory that the break has just given to be zero. When the break falls and
+ * grows back, nothing of what was there may be seen again.
  */
 #define _GNU_SOURCE
 #include "victim.h"

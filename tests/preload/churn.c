@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trap: threads that malloc and free growing sizes, through mmap and through arenas, and realloc them. */
+/* Trap: threads that malloc and free growing sizes, through mmap and through arenas, and
+ * realloc them. */
 #define _GNU_SOURCE
 #include "victim.h"
 

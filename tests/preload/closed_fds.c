@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Trap: a program that closes 0, 1 and 2 at once and opens its own files there: a shim that opens
- * descriptors, or writes to 2 at exit, would corrupt them. The argument names the file that becomes 2.
+ * descriptors, or writes to 2 at exit, would corrupt them. The argument names the file that
+ * becomes 2.
  */
 #define _GNU_SOURCE
 #include "victim.h"

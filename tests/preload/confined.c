@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: a program that confines itself to the calls it makes: here a filter kills for advice about large
- * pages, for opening files and for ioctl, which are what a shim would do on its own account.
+ * Trap: a program that confines itself to the calls it makes: here a filter kills for advice
+ * about large pages, for opening files and for ioctl, which are what a shim would do on its own
+ * account.
  */
 #define _GNU_SOURCE
 #include "victim.h"
@@ -79,8 +80,8 @@ int main(int argc, char **argv)
 {
 	pthread_t thread;
 
-	/* "late": large pages are in use before. A first arena is made in either case, by its thread's
-	 * first malloc, which reads /sys or /proc in libc itself. */
+	/* "late": large pages are in use before. A first arena is made in either case, by its
+	 * thread's first malloc, which reads /sys or /proc in libc itself. */
 	if (argc > 1 && strcmp(argv[1], "late") == 0) {
 		work();
 		grow((void *)0);

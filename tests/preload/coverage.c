@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much of a program's memory is on large pages: --threads N threads and the main thread malloc
- * --per-thread MB each in blocks below 2K, then --big MB are malloc'ed in blocks of 64 MB; all is touched.
+ * --per-thread MB each in blocks below 2K, then --big MB are malloc'ed in blocks of 64 MB; all is
+ * touched.
  */
 #define _GNU_SOURCE
 #include "victim.h"

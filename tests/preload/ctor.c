@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: memory calls before the shim's constructor: from the constructor of a needed library (early.c),
- * and from an IFUNC resolver, which runs while the program is still being relocated.
+ * Trap: memory calls before the shim's constructor: from the constructor of a needed library
+ * (early.c), and from an IFUNC resolver, which runs while the program is still being relocated.
  */
 #define _GNU_SOURCE
 #include "victim.h"

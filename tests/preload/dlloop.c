@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trap: dlopen and dlclose, 100 times, of a library with large zeroed data (plugin.c), its path an argument. */
+/* Trap: dlopen and dlclose, 100 times, of a library with large zeroed data (plugin.c), its path
+ * an argument. */
 #define _GNU_SOURCE
 #include "victim.h"
 

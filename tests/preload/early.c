@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library whose constructor maps, mallocs and reads the environment, built for victim "ctor" and also
- * preloaded next to the shim: it may run before the shim's own constructor.
+ * A library whose constructor maps, mallocs and reads the environment, built for victim "ctor"
+ * and also preloaded next to the shim: it may run before the shim's own constructor.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

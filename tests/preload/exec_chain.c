@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trap: a program that executes itself: 5 times in the same process, each time with memory in use. */
+/* Trap: a program that executes itself: 5 times in the same process, each time with memory in
+ * use. */
 #define _GNU_SOURCE
 #include "victim.h"
 

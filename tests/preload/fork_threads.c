@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: fork while other threads map and malloc: a lock of ours held at that moment would hang the child,
- * and a registry caught half-way would mislead it.
+ * Trap: fork while other threads map and malloc: a lock of ours held at that moment would hang
+ * the child, and a registry caught half-way would mislead it.
  */
 #define _GNU_SOURCE
 #include "victim.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: pages inside large maps that are guarded, unmapped, dropped or replaced 4K at a time. Each access must
- * fault, or not, at exactly the addresses it did on small pages.
+ * Trap: pages inside large maps that are guarded, unmapped, dropped or replaced 4K at a time.
+ * Each access must fault, or not, at exactly the addresses it did on small pages.
  */
 #define _GNU_SOURCE
 #include "victim.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a program under a restriction that is inherited: launch WAY PROGRAM ARGS... . Ways: mdwe (memory
- * deny write execute), noexec (a filter that refuses mprotect with PROT_EXEC), nothp (THP disabled).
- * Exit status 77: the kernel does not have it.
+ * Runs a program under a restriction that is inherited: launch WAY PROGRAM ARGS... . Ways: mdwe
+ * (memory deny write execute), noexec (a filter that refuses mprotect with PROT_EXEC), nothp (THP
+ * disabled). Exit status 77: the kernel does not have it.
  */
 #define _GNU_SOURCE
 #include <errno.h>

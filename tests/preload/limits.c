@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: running ahead, rounding and aligning ask for more than the program did, so a request that just
- * fits a limit would fail. Prints, as figures, how much still fits: MODE is data, as, or inherited.
+ * Trap: running ahead, rounding and aligning ask for more than the program did, so a request that
+ * just fits a limit would fail. Prints, as figures, how much still fits: MODE is data, as, or
+ * inherited.
  */
 #define _GNU_SOURCE
 #include "victim.h"

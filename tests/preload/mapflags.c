@@ -3,6 +3,10 @@
 #define _GNU_SOURCE
 #include "victim.h"
 
+#ifndef MAP_32BIT
+#define MAP_32BIT 0 /* x86-64 alone has it */
+#endif
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

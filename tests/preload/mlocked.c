@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: under mlockall(MCL_FUTURE) every page of a map is resident at once, so memory taken ahead costs real
- * memory. Prints what is locked and resident after malloc and mmap grew.
+ * Trap: under mlockall(MCL_FUTURE) every page of a map is resident at once, so memory taken ahead
+ * costs real memory. Prints what is locked and resident after malloc and mmap grew.
  */
 #define _GNU_SOURCE
 #include "victim.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Another library that patches libc's entries before the shim looks at them, as Open MPI or a tracer does:
- * PATCH=jump or PATCH=trap, PATCH_FUNCTION names one function. Linked with -z initfirst; x86-64 only.
+ * Another library that patches libc's entries before the shim looks at them, as Open MPI or a
+ * tracer does: PATCH=jump or PATCH=trap, PATCH_FUNCTION names one function. Linked with -z
+ * initfirst; x86-64 only.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

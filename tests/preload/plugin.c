@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The library that victim "dlloop" opens and closes: large zeroed data, a constructor and a destructor. */
+/* The library that victim "dlloop" opens and closes: large zeroed data, a constructor and a
+ * destructor. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: a program (MariaDB, Redis) that disables large pages for itself. It must see the answers of prctl
- * that it would see without us; the figures tell whether memory mapped after it is still placed.
+ * Trap: a program (MariaDB, Redis) that disables large pages for itself. It must see the answers
+ * of prctl that it would see without us; the figures tell whether memory mapped after it is still
+ * placed.
  */
 #define _GNU_SOURCE
 #include "victim.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trap: mremap of large maps: growth, shrinking, moving, parts, fixed targets, contents and faults. */
+/* Trap: mremap of large maps: growth, shrinking, moving, parts, fixed targets, contents and
+ * faults. */
 #define _GNU_SOURCE
 #include "victim.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: a run time that reserves address space PROT_NONE, commits parts of it by mprotect or MAP_FIXED and
- * gives them back: JVM, V8, jemalloc. Also one that over-reserves, trims to an alignment, and keeps the rest.
+ * Trap: a run time that reserves address space PROT_NONE, commits parts of it by mprotect or
+ * MAP_FIXED and gives them back: JVM, V8, jemalloc. Also one that over-reserves, trims to an
+ * alignment, and keeps the rest.
  */
 #define _GNU_SOURCE
 #include "victim.h"

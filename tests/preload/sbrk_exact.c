@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: sbrk and brk as the program sees them: the old break is returned, the reported break is exact, the
- * errors are ENOMEM, a program's own bump allocator lives between malloc's pieces, and a raw brk works.
+ * Trap: sbrk and brk as the program sees them: the old break is returned, the reported break is
+ * exact, the errors are ENOMEM, a program's own bump allocator lives between malloc's pieces, and
+ * a raw brk works.
  */
 #define _GNU_SOURCE
 #include "victim.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: a signal handler that maps, protects and unmaps, a thousand times a second, while the interrupted
- * code is inside malloc or mmap. A lock of ours that the handler waits for would hang it for ever.
+ * Trap: a signal handler that maps, protects and unmaps, a thousand times a second, while the
+ * interrupted code is inside malloc or mmap. A lock of ours that the handler waits for would hang
+ * it for ever.
  */
 #define _GNU_SOURCE
 #include "victim.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trap: 200 threads that malloc 100 bytes each must not cost 200 large pages. Prints resident memory. */
+/* Trap: 200 threads that malloc 100 bytes each must not cost 200 large pages. Prints resident
+ * memory. */
 #define _GNU_SOURCE
 #include "victim.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap: children that share the memory (vfork, posix_spawn, clone with CLONE_VM) or skip the fork handlers
- * (_Fork, raw clone). What a vfork child maps and unmaps is the parent's.
+ * Trap: children that share the memory (vfork, posix_spawn, clone with CLONE_VM) or skip the fork
+ * handlers (_Fork, raw clone). What a vfork child maps and unmaps is the parent's.
  */
 #define _GNU_SOURCE
 #include "victim.h"

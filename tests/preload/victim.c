@@ -3,6 +3,11 @@
 #define _GNU_SOURCE
 #include "victim.h"
 
+#include <features.h>
+#if !__GLIBC_PREREQ(2, 32)
+#define strerrorname_np strerror
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the victims share: checks that print "ok NAME" or "wrong: NAME", figures ("# name value", which
- * the comparison of plain and shimmed output leaves out), readings of /proc/self, and fault probes.
- * Nothing here calls malloc, so that a check does not move the heap it looks at.
+ * What the victims share: checks that print "ok NAME" or "wrong: NAME", figures ("# name value",
+ * which the comparison of plain and shimmed output leaves out), readings of /proc/self, and fault
+ * probes. Nothing here calls malloc, so that a check does not move the heap it looks at.
  */
 #ifndef VICTIM_H
 #define VICTIM_H
@@ -54,10 +54,12 @@ void v_stamp(void *p, size_t n, uint64_t seed);
 bool v_stamped(const void *p, size_t n, uint64_t seed);
 /* Whether all n bytes are v. */
 bool v_holds(const void *p, size_t n, unsigned char v);
-/* The signal (0: none) that reading or writing one byte raises; ret_addr (may be NULL) gets si_addr. */
+/* The signal (0: none) that reading or writing one byte raises; ret_addr (may be NULL) gets
+ * si_addr. */
 int v_fault(volatile char *p, bool write, void **ret_addr);
 
-/* A value in KiB of /proc/self/status, of smaps_rollup, or summed over the VMAs that meet [p, p+n). */
+/* A value in KiB of /proc/self/status, of smaps_rollup, or summed over the VMAs that meet [p,
+ * p+n). */
 long v_status_kb(const char *name);
 long v_rollup_kb(const char *name);
 long v_range_kb(const void *p, size_t n, const char *name);

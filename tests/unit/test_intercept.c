@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* intercept: which code may take the jump, and where libc's own functions lie. Nothing is patched. */
+/* intercept: which code may take the jump, and where libc's own functions lie. Nothing is
+ * patched. */
 #include "harness.h"
 
 #include <dlfcn.h>

@@ -74,28 +74,12 @@ END_TEST
 
 START_TEST(careful_machines_are_exact)
 {
-	switch (_i) {
-	case 0:
-		facts->limits_tight = true;
-		break;
-	case 1:
-		facts->strict_overcommit = true;
-		break;
-	case 2:
-		pl_context.locks_future = true;
-		break;
-	case 3:
-		pl_context.config.backend = PL_BACKEND_BASE;
-		break;
-	case 4:
-		pl_context.config.segments = PL_SET_BSS;
-		break;
-	}
+	fake_make_careful(_i);
 	ck_assert_int_eq(fake_heap_grow(page + 4096), 0);
 	ck_assert(!fake_is_readable(fake_heap_end));
 	ck_assert_uint_eq(fake_last(FAKE_MPROTECT)->addr, fake_heap);
 	ck_assert_uint_eq(fake_last(FAKE_MPROTECT)->length, page + 4096);
-	if (_i >= 3)
+	if (_i >= FAKE_CAREFUL_UNADVISED)
 		ck_assert_uint_eq(fake_count(FAKE_MADVISE), 0);
 }
 END_TEST
@@ -192,7 +176,8 @@ Suite *pl_suite(void)
 	tcase_add_test(cases, small_heap_is_exact);
 	tcase_add_test(cases, large_heap_runs_ahead);
 	tcase_add_test(cases, grows_to_its_very_end);
-	tcase_add_loop_test(cases, careful_machines_are_exact, 0, 5);
+	tcase_add_loop_test(cases, careful_machines_are_exact, 0,
+			    FAKE_CAREFUL_WAYS);
 	tcase_add_test(cases, asks_exactly_when_rounding_fails);
 	tcase_add_test(cases, asks_exactly_when_a_shortened_call_fails);
 	tcase_add_test(cases, failure_is_the_kernels);

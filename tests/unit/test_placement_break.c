@@ -261,31 +261,9 @@ static void check_exact_growth(void)
 
 START_TEST(careful_machines_are_exact)
 {
-	switch (_i) {
-	case 0:
-		facts->limits_tight = true;
-		break;
-	case 1:
-		facts->strict_overcommit = true;
-		break;
-	case 2:
-		pl_context.locks_future = true;
-		break;
-	case 3:
-		pl_context.config.backend = PL_BACKEND_BASE;
-		break;
-	case 4:
-		pl_context.config.segments = PL_SET_MMAP;
-		break;
-	case 5:
-		facts->large_page = 0;
-		break;
-	case 6:
-		facts->confined = true;
-		break;
-	}
+	fake_make_careful(_i);
 	check_exact_growth();
-	if (_i >= 3)
+	if (_i >= FAKE_CAREFUL_UNADVISED)
 		ck_assert_uint_eq(fake_count(FAKE_MADVISE), 0);
 	ck_assert_uint_eq(pl_counters[PL_COUNTER_BRK_EXACT], 0);
 }
@@ -350,7 +328,8 @@ Suite *pl_suite(void)
 	tcase_add_test(cases, asks_exactly_when_ahead_fails);
 	tcase_add_test(cases, fails_when_exactly_fails_too);
 	tcase_add_test(cases, last_bytes_below_the_limit);
-	tcase_add_loop_test(cases, careful_machines_are_exact, 0, 7);
+	tcase_add_loop_test(cases, careful_machines_are_exact, 0,
+			    FAKE_CAREFUL_WAYS);
 	tcase_add_test(cases, refused_advice_is_not_reported);
 	tcase_add_loop_test(cases, as_a_plain_break, 0, 4);
 	suite_add_tcase(suite, cases);

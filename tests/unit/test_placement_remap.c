@@ -231,6 +231,36 @@ START_TEST(failure_keeps_the_books)
 }
 END_TEST
 
+static uint64_t collapses(void)
+{
+	return pl_counters[PL_COUNTER_COLLAPSED] + pl_counters[PL_COUNTER_COLLAPSE_FAILED];
+}
+
+/* A move between offsets that differ cuts every large page, so all that was in use is lifted; a
+ * move in step leaves whole ones whole, and lifts the block in which the map used to end. */
+START_TEST(moves_out_of_step_are_lifted)
+{
+	static const struct {
+		uintptr_t offset;
+		uint64_t collapses;
+	} rows[] = { { 0, 1 }, { 4096, 3 } };
+	long ground = pl_sys_mmap(0, 12 * PL_MIB, RW, PA, -1, 0);
+	uintptr_t old = pl_round_up((uintptr_t)ground, page) + rows[_i].offset;
+	pl_remap_request_t request = ask(old, 5 * PL_MIB, 9 * PL_MIB, MREMAP_MAYMOVE);
+	uint64_t before = collapses();
+	long result;
+
+	ck_assert(!pl_sys_failed(ground));
+	for (size_t at = 0; at < 5 * PL_MIB; at += 4096)
+		*(size_t *)(old + at) = at + 1;
+	result = pl_remap(PL_ORIGIN_LIBC, &request);
+	ck_assert(!pl_sys_failed(result));
+	ck_assert_uint_eq((uintptr_t)result % page, 0);
+	check_filled((uintptr_t)result, 5 * PL_MIB);
+	ck_assert_uint_eq(collapses() - before, rows[_i].collapses);
+}
+END_TEST
+
 Suite *pl_suite(void)
 {
 	Suite *suite = suite_create("placement remap");
@@ -240,6 +270,7 @@ Suite *pl_suite(void)
 	tcase_add_checked_fixture(cases, set_up, NULL);
 	tcase_add_loop_test(cases, moved_map_stays_aligned, 0, 2);
 	tcase_add_test(cases, small_chunk_grows_large);
+	tcase_add_loop_test(cases, moves_out_of_step_are_lifted, 0, 2);
 	tcase_add_test(cases, shrunk_map_stays_booked);
 	tcase_add_loop_test(cases, others_are_passed_on, 0, 7);
 	tcase_add_test(cases, fixed_target_is_forgotten);

@@ -269,13 +269,19 @@ END_TEST
 
 START_TEST(facts_learnt_later)
 {
+	pl_verdict_t verdict;
+
 	ck_assert_uint_eq(pl_context_facts_for(page - 1)->large_page, page);
 	ck_assert_ptr_ne(pl_context_facts_for(page - 1), pl_context_facts());
 	ck_assert_ptr_eq(pl_context_facts_for(page), pl_context_facts());
 	pl_context_note_advice(-EAGAIN);
 	ck_assert_uint_eq(pl_context_facts()->large_page, page);
+	ck_assert(pl_policy_in_place(PL_KIND_MAP, &pl_context.config, pl_context_facts()).advise);
 	pl_context_note_advice(-EINVAL);
-	ck_assert_uint_eq(pl_context_facts()->large_page, 0);
+	ck_assert_uint_eq(pl_context_facts()->large_page, page); /* others divide by it */
+	verdict = pl_policy_in_place(PL_KIND_MAP, &pl_context.config, pl_context_facts());
+	ck_assert(!verdict.advise);
+	ck_assert_int_eq(verdict.reason, PL_REASON_NO_LARGE_PAGES);
 	pl_context_limits_are_tight();
 	ck_assert(pl_context_facts()->limits_tight);
 	pl_context.measures = true;

@@ -109,14 +109,29 @@ START_TEST(shmem_actions)
 		{ PL_SHMEM_DENY, PL_POPULATE_EAGER, PL_GIB, PL_SHMEM_LEAVE,
 		  PL_REASON_SHMEM_FAILED },
 	};
+	pl_shared_request_t request = ask(0, 0, 0);
 	pl_reason_t reason;
 
 	facts.shmem_mode = rows[_i].mode;
 	config.populate = rows[_i].populate;
-	ck_assert_int_eq(pl_policy_shmem(PL_KIND_SHARED, rows[_i].length, 16 * PL_GIB, &config,
-					 &facts, &reason),
-			 rows[_i].action);
+	ck_assert_int_eq(
+		pl_policy_shmem(&request, rows[_i].length, &config, &facts, &reason),
+		rows[_i].action);
 	ck_assert_str_eq(pl_reason_name(reason), pl_reason_name(rows[_i].reason));
+}
+END_TEST
+
+/* 64 GB that the program never means to fill. */
+START_TEST(sparse_is_not_committed)
+{
+	pl_shared_request_t request = ask(2 * PL_GIB, 2, 1024);
+
+	request.sparse = true;
+	check_plan(&request, 0, 0, PL_SHMEM_LEAVE, PL_REASON_SPARSE);
+	facts.shmem_mode = PL_SHMEM_ADVISE;
+	check_plan(&request, 0, 0, PL_SHMEM_ADVICE, PL_REASON_SHMEM_ADVISED);
+	config.populate = PL_POPULATE_EAGER;
+	check_plan(&request, 2 * PL_GIB, 0, PL_SHMEM_LEAVE, PL_REASON_POOL);
 }
 END_TEST
 
@@ -166,6 +181,7 @@ Suite *pl_suite(void)
 	tcase_add_test(cases, what_is_left_to_others);
 	tcase_add_test(cases, page_size_is_chosen);
 	tcase_add_loop_test(cases, shmem_actions, 0, 9);
+	tcase_add_test(cases, sparse_is_not_committed);
 	tcase_add_test(cases, one_size_for_sysv);
 	tcase_add_test(cases, hugetlb_backend_leaves_private_memory);
 	suite_add_tcase(suite, cases);
