@@ -165,11 +165,17 @@ static void advise_up_to(uintptr_t end, uintptr_t touched, uintptr_t page, pl_re
 				       .reason = reason });
 }
 
+/* Whether the real break may be above the reported one, rising or falling. */
+static bool may_be_ahead(const pl_facts_t *facts)
+{
+	return !heap.exact && !pl_context.locks_future &&
+	       pl_policy_may_run_ahead(&pl_context.config, facts);
+}
+
 /* The break to ask for, given that the heap is large enough: ahead of `addr` when allowed. */
 static uintptr_t goal(uintptr_t addr, const pl_facts_t *facts)
 {
-	if (heap.exact || pl_context.locks_future ||
-	    !pl_policy_may_run_ahead(&pl_context.config, facts))
+	if (!may_be_ahead(facts))
 		return addr;
 	if (heap.real > heap.reported || pl_ops->brk(0) == heap.real) /* else checked already */
 		return pl_round_up(addr, facts->large_page);
@@ -225,20 +231,20 @@ static void zero_fallen(uintptr_t addr, uintptr_t old)
 
 static long shrink(uintptr_t addr)
 {
-	uintptr_t page = heap.advised ? pl_context_facts()->large_page : 0;
+	const pl_facts_t *facts = heap.advised ? pl_context_facts() : NULL;
 	uintptr_t old;
 	uintptr_t keep;
 
 	check_kernel();
 	old = heap.reported;
-	keep = heap.exact || !page ? addr : pl_round_up(addr, page);
+	keep = facts && may_be_ahead(facts) ? pl_round_up(addr, facts->large_page) : addr;
 
 	/* Below its start the kernel refuses, and libc reports success with the break unmoved. */
 	if (addr < heap.start)
 		keep = addr;
 	if (keep < heap.real) {
 		if (pl_context_measures())
-			pl_collect_closing(pl_range(keep, heap.real), page);
+			pl_collect_closing(pl_range(keep, heap.real), facts ? facts->large_page : 0);
 		settle(pl_ops->brk(keep));
 	}
 	/* As libc: what the kernel refuses to shrink is no error, and the break stays. */

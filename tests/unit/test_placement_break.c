@@ -251,18 +251,20 @@ START_TEST(last_bytes_below_the_limit)
 }
 END_TEST
 
-static void check_exact_growth(void)
+static void check_exact(void)
 {
 	grow(page + 5000);
 	ck_assert_uint_eq(fake_break_now(), reported());
 	grow(3 * page);
+	ck_assert_uint_eq(fake_break_now(), reported());
+	ck_assert_int_ge(libc_sbrk(-(intptr_t)(page + 9000)), 0);
 	ck_assert_uint_eq(fake_break_now(), reported());
 }
 
 START_TEST(careful_machines_are_exact)
 {
 	fake_make_careful(_i);
-	check_exact_growth();
+	check_exact();
 	if (_i >= FAKE_CAREFUL_UNADVISED)
 		ck_assert_uint_eq(fake_count(FAKE_MADVISE), 0);
 	ck_assert_uint_eq(pl_counters[PL_COUNTER_BRK_EXACT], 0);
