@@ -7,14 +7,6 @@
 #include "backend/ops.h"
 #include "base/sys.h"
 
-#ifndef MADV_POPULATE_READ /* Linux 5.14, mm/madvise.c */
-#define MADV_POPULATE_READ  22
-#define MADV_POPULATE_WRITE 23
-#endif
-#ifndef MADV_COLLAPSE /* Linux 6.1 */
-#define MADV_COLLAPSE 25
-#endif
-
 int pl_thp_advise(pl_range_t range)
 {
 	long result = pl_ops->madvise(range.start, pl_range_length(range), MADV_HUGEPAGE);

@@ -5,8 +5,17 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 #include "base/types.h"
+
+#ifndef MADV_POPULATE_READ /* Linux 5.14, mm/madvise.c */
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_COLLAPSE /* Linux 6.1 */
+#define MADV_COLLAPSE 25
+#endif
 
 /* MADV_HUGEPAGE over a page-aligned range. Parts that are not mapped are passed over
  * (madvise(2): ENOMEM, but the mapped parts are advised), which counts as success. */

@@ -34,6 +34,8 @@ static const struct {
 } aliases[] = {
 	{ "HUGETLB_MORECORE", "thp", "BACKEND" },
 	{ "HUGETLB_RESTRICT_EXE", NULL, "EXE" },
+	{ "HUGETLB_DEFAULT_PAGE_SIZE", "2M", "PAGE_SIZE" },
+	{ "HUGETLB_DEFAULT_PAGE_SIZE", "1G", "PAGE_SIZE" },
 };
 
 enum { MESSAGE_MAX = 1024, VALUE_SHOWN = 80 };

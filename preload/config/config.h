@@ -35,6 +35,7 @@ enum {
 	PL_SET_SHARED = 8,
 	PL_SET_SHM = 16,
 	PL_SET_TMPFS = 32,
+	PL_SETS_ALL = 63,
 };
 
 /*
