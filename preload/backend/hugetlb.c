@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 
+#include "backend/hugetlbfs.h"
 #include "backend/ops.h"
 #include "backend/thp.h"
 #include "base/sys.h"
@@ -25,13 +26,34 @@ int pl_hugetlb_shm_flags(uintptr_t page)
 	return SHM_HUGETLB | size_bits(page);
 }
 
-int pl_hugetlb_put(pl_range_t range, int prot, uintptr_t page)
+static long map_anonymous(pl_range_t range, int prot, uintptr_t page)
+{
+	return pl_ops->mmap(
+		range.start, pl_range_length(range), prot,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED | pl_hugetlb_map_flags(page), -1, 0);
+}
+
+static long map_file(pl_range_t range, int prot, uintptr_t page)
+{
+	int fd = pl_hugetlbfs_open(page);
+	long result;
+
+	if (fd < 0)
+		return fd;
+	result = pl_sys_ftruncate(fd, pl_range_length(range));
+	if (!result)
+		result = pl_ops->mmap(range.start, pl_range_length(range), prot,
+				      MAP_SHARED | MAP_FIXED, fd, 0);
+	pl_sys_close(fd);
+	return result;
+}
+
+int pl_hugetlb_put(pl_range_t range, int prot, uintptr_t page, bool on_mount)
 {
 	const int writable = prot | PROT_READ | PROT_WRITE;
 	size_t length = pl_range_length(range);
-	long result = pl_ops->mmap(
-		range.start, length, writable,
-		MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED | pl_hugetlb_map_flags(page), -1, 0);
+	long result = on_mount ? map_file(range, writable, page)
+			       : map_anonymous(range, writable, page);
 
 	if (pl_sys_failed(result))
 		return (int)result;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/sys.h"
 #include "intercept/libc_entries.h"
+#include "intercept/mount.h"
 #include "placement/arena.h"
 #include "placement/break.h"
 #include "placement/bss.h"
@@ -134,6 +135,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	pl_lifecycle_condition = pl_condition_name(pl_libc_entries_take());
 	pl_log(PL_LOG_INFO, "calls inside libc: %s", pl_lifecycle_condition);
 	pthread_atfork(NULL, pl_contract_after_fork, after_fork_in_child);
+	if (*pl_context.config.hugetlbfs)
+		pl_mount_choose(pl_context.config.hugetlbfs);
 	pl_bss_advise();
 	set_state(PL_READY);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "placement/pools.h"
 
+#include "backend/hugetlbfs.h"
 #include "base/types.h"
 #include "facts/pools.h"
 #include "placement/context.h"
@@ -21,17 +22,35 @@ static bool passes(void)
 	return true;
 }
 
+bool pl_pools_are_on_mount(void)
+{
+	return *pl_context.config.hugetlbfs;
+}
+
+static uint64_t available(uintptr_t page, bool *ret_limited)
+{
+	uint64_t pages = pl_pool_available("", page, ret_limited);
+	uint64_t room = pages && pl_pools_are_on_mount() ? pl_hugetlbfs_room(page) : pages;
+
+	return room < pages ? room : pages;
+}
+
 void pl_pools_describe(pl_shared_request_t *request)
 {
-	const uint64_t sizes[PL_POOLS] = { PL_GIB, pl_context_facts()->large_page };
+	const pl_facts_t *facts = pl_context_facts_for(request->length);
+	const uint64_t sizes[PL_POOLS] = { PL_GIB, facts->large_page };
 
+	if (request->length < facts->large_page || pl_context.locks_future ||
+	    !pl_policy_in_place(request->kind, &pl_context.config, facts).advise)
+		return;
 	request->taken = __atomic_load_n(&taken, __ATOMIC_RELAXED);
 	request->memory = pl_memory_available("");
 	request->backing_off = passes();
 	for (int i = 0; i < PL_POOLS; i++) {
 		request->pools[i].page = sizes[i];
-		request->pools[i].available =
-			request->backing_off ? 0 : pl_pool_available("", sizes[i]);
+		if (!request->backing_off)
+			request->pools[i].available =
+				available(sizes[i], &request->pools[i].limited);
 	}
 }
 

@@ -8,8 +8,12 @@
 
 #include "policy/shared.h"
 
-/* Fills in everything but kind and length: pools, memory, bytes taken, back-off. */
+/* Fills in everything but kind, length and sparse: pools, memory, bytes taken, back-off. Asks the
+ * kernel nothing when the answer cannot matter. */
 void pl_pools_describe(pl_shared_request_t *request);
+
+/* Whether pages come from a hugetlbfs mount alone (PAGELIFT_HUGETLBFS). */
+bool pl_pools_are_on_mount(void);
 
 /* Bytes that could be committed now. */
 uint64_t pl_memory_now(void);

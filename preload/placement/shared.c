@@ -48,7 +48,8 @@ static uintptr_t put_body(uintptr_t start, const pl_request_t *request,
 
 		if (pl_range_empty(part))
 			continue;
-		if (pl_hugetlb_put(part, request->prot, described->pools[i].page) ||
+		if (pl_hugetlb_put(part, request->prot, described->pools[i].page,
+				   pl_pools_are_on_mount()) ||
 		    !enlist(part, plan->reason, described->pools[i].page)) {
 			plan->reason = PL_REASON_POOL_REFUSED;
 			pl_pools_note(false);
@@ -133,18 +134,19 @@ long pl_shared_map(const pl_request_t *request)
 	pl_shared_plan_t plan;
 	long start;
 
-	if (request->length >= facts->large_page && !pl_context.locks_future)
-		pl_pools_describe(&described);
+	pl_pools_describe(&described);
 	plan = pl_policy_shared(&described, &pl_context.config, facts);
 	if (plan.reason == PL_REASON_POOL_EMPTY || plan.reason == PL_REASON_POOL_SHORT)
 		pl_pools_note(false);
 	if (pl_context.locks_future)
 		plan = (pl_shared_plan_t){ .reason = PL_REASON_LOCKED };
 	pl_count(PL_COUNTER_MAP_DECIDED);
-	pl_count_reason(plan.reason);
-	if (!plan.bytes[0] && !plan.bytes[1] && plan.rest == PL_SHMEM_LEAVE)
+	if (!plan.bytes[0] && !plan.bytes[1] && plan.rest == PL_SHMEM_LEAVE) {
+		pl_count_reason(plan.reason);
 		return original(request);
+	}
 	start = place(request, &described, &plan);
+	pl_count_reason(pl_sys_failed(start) ? PL_REASON_PLACE_FAILED : plan.reason);
 	if (pl_sys_failed(start))
 		return original(request);
 	pl_count(PL_COUNTER_PLACED);

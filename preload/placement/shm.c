@@ -23,27 +23,33 @@ enum { CREATED_MAX = 64 };
 
 typedef struct {
 	int id_plus_one; /* 0 = free */
+	int creator;     /* tells it from a later segment that got the same id */
 	bool attached;
-	size_t hugetlb_page;
+	bool native;    /* the program asked for hugetlb pages itself, and knows their rules */
+	size_t counted; /* bytes taken from a pool for it, until it is attached */
 } created_t;
 
 static created_t created[CREATED_MAX];
-static bool group_refuses; /* EPERM is for good: the sysctl is for all of a user's life */
+static bool group_refuses;  /* EPERM is for good: the sysctl is for all of a user's life */
+static bool odd_addresses; /* the program attaches where no hugetlb page can be */
 
-static created_t *find_created(int id)
+static created_t *find_created(int id, const struct shmid_ds *status)
 {
 	for (size_t i = 0; i < CREATED_MAX; i++)
-		if (created[i].id_plus_one == id + 1)
+		if (created[i].id_plus_one == id + 1 && created[i].creator == status->shm_cpid)
 			return &created[i];
 	return NULL;
 }
 
-static void note_created(long id, size_t hugetlb_page)
+static void note_created(long id, created_t made)
 {
 	static unsigned int next;
 	created_t *slot = &created[__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % CREATED_MAX];
 
-	*slot = (created_t){ .id_plus_one = (int)id + 1, .hugetlb_page = hugetlb_page };
+	made.id_plus_one = (int)id + 1;
+	made.creator = (int)pl_sys_getpid();
+	*slot = made;
+	pl_pools_take(made.counted);
 }
 
 static long create_plain(int key, size_t size, int flags, pl_reason_t reason)
@@ -52,7 +58,7 @@ static long create_plain(int key, size_t size, int flags, pl_reason_t reason)
 
 	pl_count_reason(reason);
 	if (id >= 0 && size >= pl_context_facts_for(size)->large_page)
-		note_created(id, 0);
+		note_created(id, (created_t){ .native = flags & SHM_HUGETLB });
 	return id;
 }
 
@@ -78,12 +84,11 @@ static long create(int key, size_t size, int flags)
 	size_t page;
 	long id;
 
-	if (size >= facts->large_page)
-		pl_pools_describe(&described);
+	pl_pools_describe(&described);
 	page = pl_policy_one_pool(&described, &pl_context.config, facts, &reason);
-	if (page && group_refuses) {
+	if (page && (group_refuses || odd_addresses)) {
 		page = 0;
-		reason = PL_REASON_POOL_GROUP;
+		reason = group_refuses ? PL_REASON_POOL_GROUP : PL_REASON_POOL_ADDRESS;
 	}
 	if (!page)
 		return create_plain(key, size, flags, reason);
@@ -98,7 +103,7 @@ static long create(int key, size_t size, int flags)
 				    id == -EPERM ? PL_REASON_POOL_GROUP : PL_REASON_POOL_REFUSED);
 	pl_count_reason(PL_REASON_POOL);
 	pl_count(PL_COUNTER_PLACED);
-	note_created(id, page);
+	note_created(id, (created_t){ .counted = pl_round_up(size, page) });
 	return id;
 }
 
@@ -107,8 +112,10 @@ long pl_shm_get(int key, size_t size, int flags)
 	long id;
 
 	pl_count(PL_COUNTER_SHM_CALLS);
-	if ((key != IPC_PRIVATE && !(flags & IPC_CREAT)) || flags & SHM_HUGETLB)
+	if (key != IPC_PRIVATE && !(flags & IPC_CREAT))
 		return pl_sys_shmget(key, size, flags);
+	if (flags & SHM_HUGETLB)
+		return create_plain(key, size, flags, PL_REASON_ALREADY_LARGE);
 	if (key != IPC_PRIVATE) {
 		/* What is there already is answered by the kernel, with its own errors. */
 		id = pl_sys_shmget(key, size, flags & ~IPC_CREAT);
@@ -119,12 +126,23 @@ long pl_shm_get(int key, size_t size, int flags)
 	return create(key, size, flags);
 }
 
-static size_t size_of(int id)
+static bool read_status(int id, struct shmid_ds *ret_status)
 {
-	struct shmid_ds status;
+	return pl_syscall6(SYS_shmctl, id, IPC_STAT, (long)ret_status, 0, 0, 0) >= 0;
+}
 
-	return pl_syscall6(SYS_shmctl, id, IPC_STAT, (long)&status, 0, 0, 0) < 0 ? 0
-										 : status.shm_segsz;
+/* The hugetlb page size of an attached segment; 0 = none. Nothing says it but smaps and the rule
+ * that MADV_DONTNEED cuts no hugetlb page; elsewhere that call drops nothing but page table entries,
+ * as the memory is shared. */
+static size_t hugetlb_page_at(uintptr_t start, size_t size)
+{
+	uintptr_t large = pl_context_facts()->large_page;
+
+	if (pl_ops->madvise(start + pl_base_page, pl_base_page, MADV_DONTNEED) != -EINVAL)
+		return 0;
+	if (size <= large || pl_ops->madvise(start + large, large, MADV_DONTNEED) != -EINVAL)
+		return large;
+	return PL_GIB;
 }
 
 static void enlist(uintptr_t start, size_t size, size_t hugetlb_page, pl_reason_t reason)
@@ -161,55 +179,95 @@ static pl_reason_t improve(pl_range_t range, created_t *mine)
 	return pl_thp_lift_shared(range, facts->large_page) ? reason : PL_REASON_SHMEM_FAILED;
 }
 
-/* Attaches where large pages can be mapped; anywhere if that fails. */
-static long attach_aligned(int id, size_t size, int flags, uintptr_t page)
+static void note_attached(uintptr_t start, size_t size, created_t *mine)
 {
-	long start = pl_thp_reserve(size, page);
-	long result;
+	size_t page = hugetlb_page_at(start, size);
 
-	if (pl_sys_failed(start))
-		return pl_sys_shmat(id, 0, flags);
-	result = pl_sys_shmat(id, (uintptr_t)start, flags | SHM_REMAP);
-	if (!pl_sys_failed(result))
-		return result;
-	pl_ops->munmap((uintptr_t)start, size);
-	return pl_sys_shmat(id, 0, flags);
+	if (!page) {
+		enlist(start, size, 0, improve(pl_map_range(start, size), mine));
+		return;
+	}
+	if (mine && mine->native)
+		return;
+	if (mine) {
+		pl_pools_give_back(mine->counted);
+		mine->counted = 0;
+	}
+	enlist(start, size, page, PL_REASON_POOL);
 }
 
-static void make_way(pl_range_t range, int flags)
+/*
+ * Attaches where large pages can be mapped; anywhere if that fails. The segment may be on hugetlb
+ * pages, by another process: then the map reaches to the end of its last page, for which there has
+ * to be room (SHM_REMAP would replace what is there). On 1G pages that would be too far, so no
+ * address is tried that they could have.
+ */
+static long attach_aligned(int id, size_t size, int flags, uintptr_t page)
 {
+	size_t whole = pl_round_up(size, page);
+	long reserved = pl_thp_reserve(whole + page, page);
+	uintptr_t start = (uintptr_t)reserved;
+	uintptr_t end = start + whole + page;
+	uintptr_t unused;
+	long result;
+
+	if (pl_sys_failed(reserved))
+		return pl_sys_shmat(id, 0, flags);
+	if (start % PL_GIB == 0)
+		start += page;
+	result = pl_sys_shmat(id, start, flags | SHM_REMAP);
+	if (pl_sys_failed(result)) {
+		pl_ops->munmap((uintptr_t)reserved, end - (uintptr_t)reserved);
+		return pl_sys_shmat(id, 0, flags);
+	}
+	unused = start + (hugetlb_page_at(start, size) ? whole : pl_round_up(size, pl_base_page));
+	if (start > (uintptr_t)reserved)
+		pl_ops->munmap((uintptr_t)reserved, start - (uintptr_t)reserved);
+	if (end > unused)
+		pl_ops->munmap(unused, end - unused);
+	return result;
+}
+
+static long attach_at(int id, size_t size, uintptr_t addr, int flags)
+{
+	pl_range_t range = pl_map_range(addr, size);
+
+	if (addr % pl_context_facts()->large_page)
+		odd_addresses = true;
 	pl_break_yield(range);
-	if (!(flags & SHM_REMAP))
-		return;
-	pl_break_yield_attributes(range);
-	pl_map_forget(range);
+	if (flags & SHM_REMAP) {
+		pl_break_yield_attributes(range);
+		pl_map_forget(range);
+	}
+	return pl_sys_shmat(id, addr, flags);
+}
+
+/* What is not placed: nothing is asked of the kernel but the call itself. */
+static long attach_plain(int id, uintptr_t addr, int flags)
+{
+	if (addr)
+		pl_break_retract();
+	return pl_sys_shmat(id, addr, flags);
 }
 
 long pl_shm_attach(int id, uintptr_t addr, int flags)
 {
-	size_t size = size_of(id);
-	const pl_facts_t *facts = pl_context_facts_for(size);
-	created_t *mine = find_created(id);
-	size_t hugetlb_page = mine ? mine->hugetlb_page : 0;
-	bool placeable = size >= facts->large_page &&
-			 pl_policy_in_place(PL_KIND_SHM, &pl_context.config, facts).advise &&
-			 !pl_context.locks_future;
+	const pl_facts_t *facts = pl_context_facts();
+	struct shmid_ds status;
 	long start;
 
 	pl_count(PL_COUNTER_SHM_CALLS);
+	if (!pl_policy_in_place(PL_KIND_SHM, &pl_context.config, facts).advise ||
+	    pl_context.locks_future || !read_status(id, &status))
+		return attach_plain(id, addr, flags);
 	if (addr)
-		make_way(pl_map_range(addr, size), flags);
-	if (placeable && !hugetlb_page && !addr)
-		start = attach_aligned(id, size, flags, facts->large_page);
+		start = attach_at(id, status.shm_segsz, addr, flags);
+	else if (status.shm_segsz >= facts->large_page)
+		start = attach_aligned(id, status.shm_segsz, flags, facts->large_page);
 	else
-		start = pl_sys_shmat(id, addr, flags);
-	if (pl_sys_failed(start) || !placeable)
-		return start;
-	if (hugetlb_page)
-		enlist((uintptr_t)start, size, hugetlb_page, PL_REASON_POOL);
-	else
-		enlist((uintptr_t)start, size, 0,
-		       improve(pl_map_range((uintptr_t)start, size), mine));
+		start = pl_sys_shmat(id, 0, flags);
+	if (!pl_sys_failed(start) && status.shm_segsz >= facts->large_page)
+		note_attached((uintptr_t)start, status.shm_segsz, find_created(id, &status));
 	return start;
 }
 

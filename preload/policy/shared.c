@@ -128,8 +128,21 @@ static bool fits(const pl_pool_t *pool, size_t length, uint64_t most_waste, uint
 	if (!pool->page || !size_is_wanted(config, pool->page))
 		return false;
 	whole = pl_round_up(length, pool->page);
-	return whole - length < most_waste && whole <= quota &&
+	return !pool->limited && whole - length < most_waste && whole <= quota &&
 	       whole / pool->page + config->keep_free <= pool->available;
+}
+
+static pl_reason_t why_no_pool(const pl_shared_request_t *request, uint64_t quota)
+{
+	const pl_pool_t *smallest = &request->pools[PL_POOLS - 1];
+
+	if (request->backing_off)
+		return PL_REASON_BACKING_OFF;
+	if (smallest->limited)
+		return PL_REASON_POOL_LIMITED;
+	if (smallest->page && quota < pl_round_up(request->length, smallest->page))
+		return PL_REASON_POOL_QUOTA;
+	return PL_REASON_POOL_EMPTY;
 }
 
 size_t pl_policy_one_pool(const pl_shared_request_t *request, const pl_config_t *config,
@@ -144,6 +157,9 @@ size_t pl_policy_one_pool(const pl_shared_request_t *request, const pl_config_t 
 	*ret_reason = PL_REASON_TOO_SMALL;
 	if (request->length < config->min_size || request->length < facts->large_page)
 		return 0;
+	*ret_reason = PL_REASON_POOL_MOUNT;
+	if (*config->hugetlbfs)
+		return 0;
 	for (int i = 0; i < PL_POOLS && !request->backing_off; i++) {
 		bool last = i + 1 == PL_POOLS;
 
@@ -152,9 +168,7 @@ size_t pl_policy_one_pool(const pl_shared_request_t *request, const pl_config_t 
 			 last ? UINT64_MAX : request->pools[i + 1].page, quota, config))
 			return request->pools[i].page;
 	}
-	*ret_reason = request->backing_off      ? PL_REASON_BACKING_OFF
-		      : quota < pl_round_up(request->length, request->pools[PL_POOLS - 1].page) ? PL_REASON_POOL_QUOTA
-						: PL_REASON_POOL_EMPTY;
+	*ret_reason = why_no_pool(request, quota);
 	return 0;
 }
 
