@@ -244,7 +244,8 @@ static long shrink(uintptr_t addr)
 		keep = addr;
 	if (keep < heap.real) {
 		if (pl_context_measures())
-			pl_collect_closing(pl_range(keep, heap.real), facts ? facts->large_page : 0);
+			pl_collect_closing(pl_range(keep, heap.real),
+					   facts ? facts->large_page : 0);
 		settle(pl_ops->brk(keep));
 	}
 	/* As libc: what the kernel refuses to shrink is no error, and the break stays. */
