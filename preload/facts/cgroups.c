@@ -8,8 +8,8 @@
 #include "base/sys.h"
 #include "base/text.h"
 
-/* What version 1 shows for "no limit": the largest multiple of the page below 2^63, or a little less
- * (mm/page_counter.c, PAGE_COUNTER_MAX). */
+/* What version 1 shows for "no limit": the largest multiple of the page below 2^63, or a little
+ * less (mm/page_counter.c, PAGE_COUNTER_MAX). */
 static const uint64_t no_limit = UINT64_C(1) << 62;
 
 static bool read_number(const char *root, const char *folder, const char *file, uint64_t *ret_value)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libhugetlbfs is loaded only when asked for: its constructor costs 64 system calls, and it stays out
- * of the program's symbols (RTLD_LOCAL). dlopen and dlsym are looked up by hand: they are in libc from
- * glibc 2.34 on, and a reference to that version would tie the shim to it.
+ * libhugetlbfs is loaded only when asked for: its constructor costs 64 system calls, and it stays
+ * out of the program's symbols (RTLD_LOCAL). dlopen and dlsym are looked up by hand: they are in
+ * libc from glibc 2.34 on, and a reference to that version would tie the shim to it.
  */
 #include "intercept/mount.h"
 
@@ -76,6 +76,7 @@ void pl_mount_choose(const char *wanted)
 	result = pl_hugetlbfs_use(wanted);
 	if (result)
 		pl_log(PL_LOG_WARN,
-		       "PAGELIFT_HUGETLBFS=%s: no hugetlbfs mount (error %d); using no hugetlb pages",
+		       "PAGELIFT_HUGETLBFS=%s: no hugetlbfs mount (error %d); using no hugetlb "
+		       "pages",
 		       wanted, -result);
 }

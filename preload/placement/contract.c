@@ -123,8 +123,8 @@ static long advise_whole_pages(pl_range_t part, uintptr_t page, int advice)
 		       : pl_ops->madvise(pages.start, pl_range_length(pages), advice);
 }
 
-/* As on plain shared memory: hints succeed, DONTNEED keeps the contents. FREE and WIPEONFORK are for
- * private memory, and REMOVE the kernel does well: its answers are right. */
+/* As on plain shared memory: hints succeed, DONTNEED keeps the contents. FREE and WIPEONFORK are
+ * for private memory, and REMOVE the kernel does well: its answers are right. */
 static long advise_part(pl_range_t part, uintptr_t page, int advice)
 {
 	switch (advice) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program sees of shared memory that we put on hugetlb pages. The kernel refuses calls that
- * cut such a page (EINVAL); these stand in front of the kernel and give the program the effect that
- * it would see on base pages.
+ * What the program sees of shared memory that we put on hugetlb pages. The kernel refuses calls
+ * that cut such a page (EINVAL); these stand in front of the kernel and give the program the
+ * effect that it would see on base pages.
  */
 #ifndef PL_PLACEMENT_CONTRACT_H
 #define PL_PLACEMENT_CONTRACT_H
@@ -15,8 +15,8 @@
 /* Whether an edge of the range cuts a hugetlb page of ours. Cheap where there are none. */
 bool pl_contract_cuts(pl_range_t range);
 
-/* munmap of a range that cuts: whole pages go, of a cut one the part is remembered, and it goes with
- * its last part. Always succeeds. */
+/* munmap of a range that cuts: whole pages go, of a cut one the part is remembered, and it goes
+ * with its last part. Always succeeds. */
 void pl_contract_unmap(pl_range_t range);
 
 /* madvise over hugetlb memory of ours. Returns false where the kernel's own answer is right. */

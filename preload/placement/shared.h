@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared anonymous maps: a body of whole hugetlb pages, the largest first, and behind it one plain
- * shared map for what is left, lifted to transparent huge pages where that holds any. The pieces lie
- * side by side, so that what the program does to the whole length works on all of them.
+ * shared map for what is left, lifted to transparent huge pages where that holds any. The pieces
+ * lie side by side, so that what the program does to the whole length works on all of them.
  */
 #ifndef PL_PLACEMENT_SHARED_H
 #define PL_PLACEMENT_SHARED_H

@@ -132,8 +132,8 @@ static bool read_status(int id, struct shmid_ds *ret_status)
 }
 
 /* The hugetlb page size of an attached segment; 0 = none. Nothing says it but smaps and the rule
- * that MADV_DONTNEED cuts no hugetlb page; elsewhere that call drops nothing but page table entries,
- * as the memory is shared. */
+ * that MADV_DONTNEED cuts no hugetlb page; elsewhere that call drops nothing but page table
+ * entries, as the memory is shared. */
 static size_t hugetlb_page_at(uintptr_t start, size_t size)
 {
 	uintptr_t large = pl_context_facts()->large_page;
@@ -228,12 +228,32 @@ static long attach_aligned(int id, size_t size, int flags, uintptr_t page)
 	return result;
 }
 
-static long attach_at(int id, size_t size, uintptr_t addr, int flags)
+/* On hugetlb pages the map reaches to the end of its last page, and SHM_REMAP would take what is
+ * there from the program. Only an attachment tells. */
+static bool reaches_too_far(int id, size_t size)
 {
+	long start = pl_sys_shmat(id, 0, SHM_RDONLY);
+	bool result;
+
+	if (pl_sys_failed(start))
+		return false;
+	result = hugetlb_page_at((uintptr_t)start, size) != 0;
+	pl_sys_shmdt((uintptr_t)start);
+	return result;
+}
+
+static long attach_at(int id, size_t size, uintptr_t addr, int flags, const created_t *mine)
+{
+	uintptr_t page = pl_context_facts()->large_page;
 	pl_range_t range = pl_map_range(addr, size);
 
-	if (addr % pl_context_facts()->large_page)
+	if (addr % page)
 		odd_addresses = true;
+	if (flags & SHM_REMAP && size % page && size > page && !(mine && mine->native) &&
+	    reaches_too_far(id, size)) {
+		pl_count(PL_COUNTER_CUTS_REFUSED);
+		return -EINVAL;
+	}
 	pl_break_yield(range);
 	if (flags & SHM_REMAP) {
 		pl_break_yield_attributes(range);
@@ -254,20 +274,22 @@ long pl_shm_attach(int id, uintptr_t addr, int flags)
 {
 	const pl_facts_t *facts = pl_context_facts();
 	struct shmid_ds status;
+	created_t *mine;
 	long start;
 
 	pl_count(PL_COUNTER_SHM_CALLS);
 	if (!pl_policy_in_place(PL_KIND_SHM, &pl_context.config, facts).advise ||
 	    pl_context.locks_future || !read_status(id, &status))
 		return attach_plain(id, addr, flags);
+	mine = find_created(id, &status);
 	if (addr)
-		start = attach_at(id, status.shm_segsz, addr, flags);
+		start = attach_at(id, status.shm_segsz, addr, flags, mine);
 	else if (status.shm_segsz >= facts->large_page)
 		start = attach_aligned(id, status.shm_segsz, flags, facts->large_page);
 	else
 		start = pl_sys_shmat(id, 0, flags);
 	if (!pl_sys_failed(start) && status.shm_segsz >= facts->large_page)
-		note_attached((uintptr_t)start, status.shm_segsz, find_created(id, &status));
+		note_attached((uintptr_t)start, status.shm_segsz, mine);
 	return start;
 }
 

@@ -54,8 +54,8 @@ static long map_in_step(const pl_request_t *request, int fd, off_t offset, uintp
 	return result;
 }
 
-/* Whether most of the file has memory already (written or allocated by fallocate). Lifting fills the
- * holes of the rest, which st_blocks would show to others: so no sparse file is lifted. */
+/* Whether most of the file has memory already (written or allocated by fallocate). Lifting fills
+ * the holes of the rest, which st_blocks would show to others: so no sparse file is lifted. */
 static bool is_dense(const struct stat *status)
 {
 	return status->st_blocks * BLOCK_BYTES * DENSE_SHARE >= status->st_size;

@@ -21,8 +21,8 @@ typedef struct {
 	size_t hugetlb_page; /* bytes of the hugetlb pages that it consists of; 0 = none */
 } pl_segment_t;
 
-/* What a reader in another process needs. `changes` is odd while the array is being changed: read it
- * before and after, and start again when it moved. */
+/* What a reader in another process needs. `changes` is odd while the array is being changed: read
+ * it before and after, and start again when it moved. */
 typedef struct {
 	uint64_t changes;
 	const pl_segment_t *segments;

@@ -3,7 +3,8 @@
  * The status page: where a tool finds the shim's state in a running process, by process_vm_readv(2)
  * (the kernel checks who may). It holds addresses, so nothing is kept twice and nothing is written
  * for readers that may never come. A reader takes the exported symbol pagelift_status from the
- * shim's own file, compares magic, version and sizes with its own, and reads what the addresses name.
+ * shim's own file, compares magic, version and sizes with its own, and reads what the addresses
+ * name.
  */
 #ifndef PL_REPORT_STATUS_H
 #define PL_REPORT_STATUS_H

@@ -65,12 +65,33 @@ static void keys(void)
 	v_outcome("size 0", shmget(IPC_PRIVATE, 0, IPC_CREAT) >= 0);
 	p = shmat(id, NULL, 0);
 	v_outcome("at a misaligned address", shmat(id, p + 1, 0) != (void *)-1);
+	v_outcome("over another map", shmat(id, p, 0) != (void *)-1);
 	v_outcome("detach", shmdt(p) == 0);
 	v_outcome("detach again", shmdt(p) == 0);
 	v_outcome("remove", shmctl(id, IPC_RMID, NULL) == 0);
 	v_outcome("by key when gone", shmget(key, 0, 0) >= 0);
 	id = shmget(key, 56, IPC_CREAT | IPC_EXCL | 0600);
 	show_status(id);
+	shmctl(id, IPC_RMID, NULL);
+}
+
+/* At an address of the program's choice, where large pages can be. */
+static void chosen_address(void)
+{
+	size_t room = 64 * V_MIB;
+	int id = shmget(IPC_PRIVATE, length, IPC_CREAT | 0600);
+	char *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *wanted = (char *)(((uintptr_t)p + 8 * V_MIB) & ~(4 * V_MIB - 1));
+
+	munmap(p, room);
+	p = shmat(id, wanted, 0);
+	v_outcome("at a chosen address", p == wanted);
+	v_stamp(p, length, 31);
+	v_outcome("the same again", shmat(id, wanted, 0) != (void *)-1);
+	v_outcome("rounded down", shmat(id, wanted + 32 * V_MIB + 5, SHM_RND) != (void *)-1);
+	v_ok(v_stamped(wanted + 32 * V_MIB, length, 31), "both show the same");
+	v_outcome("detach", shmdt(wanted) == 0);
+	v_outcome("detach the second", shmdt(wanted + 32 * V_MIB) == 0);
 	shmctl(id, IPC_RMID, NULL);
 }
 
@@ -108,6 +129,7 @@ int main(void)
 	v_watchdog(100);
 	life();
 	keys();
+	chosen_address();
 	memfd();
 	return v_done();
 }

@@ -162,7 +162,8 @@ END_TEST
 START_TEST(complaints_say_what_is_accepted)
 {
 	ck_assert_int_eq(parse("PAGELIFT_BACKEND=x", NULL, NULL), 1);
-	ck_assert_str_eq(complaint, "PAGELIFT_BACKEND=x is not one of auto|thp|base|hugetlb; using auto");
+	ck_assert_str_eq(complaint,
+			 "PAGELIFT_BACKEND=x is not one of auto|thp|base|hugetlb; using auto");
 	ck_assert_int_eq(parse("PAGELIFT_FOO=x", NULL, NULL), 1);
 #define OPTION(field, name, type, initial, accepted, help) \
 	ck_assert_ptr_nonnull(strstr(complaint, " PAGELIFT_" name));
