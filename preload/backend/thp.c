@@ -7,6 +7,8 @@
 #include "backend/ops.h"
 #include "base/sys.h"
 
+enum { LIFT_TRIES = 4 };
+
 int pl_thp_advise(pl_range_t range)
 {
 	long result = pl_ops->madvise(range.start, pl_range_length(range), MADV_HUGEPAGE);
@@ -94,18 +96,33 @@ long pl_thp_reserve(size_t length, uintptr_t alignment)
 			       alignment);
 }
 
+/* A collapse wants something resident; reading a hole of shmem allocates it. Pages that another
+ * process is just touching are refused for a moment (mm/khugepaged.c: SCAN_PAGE_LRU and its like). */
+static int lift_block(pl_range_t block)
+{
+	int result = -EAGAIN;
+
+	for (int i = 0; i < LIFT_TRIES && (result == -EAGAIN || result == -EBUSY); i++) {
+		result = pl_thp_populate(pl_range(block.start, block.start + pl_base_page),
+					 PROT_READ);
+		if (!result)
+			result = pl_thp_collapse(block, pl_range_length(block));
+	}
+	return result;
+}
+
 size_t pl_thp_lift_shared(pl_range_t range, uintptr_t large_page)
 {
 	pl_range_t blocks = pl_range_whole_blocks(range, large_page);
 	size_t lifted = 0;
 
 	for (; !pl_range_empty(blocks); blocks.start += large_page) {
-		/* A collapse wants something resident; reading a hole of shmem allocates it. */
-		if (pl_thp_populate(pl_range(blocks.start, blocks.start + pl_base_page),
-				    PROT_READ) ||
-		    pl_thp_collapse(pl_range(blocks.start, blocks.start + large_page), large_page))
+		int result = lift_block(pl_range(blocks.start, blocks.start + large_page));
+
+		if (!result)
+			lifted += large_page;
+		else if (result != -EAGAIN && result != -EBUSY)
 			break;
-		lifted += large_page;
 	}
 	return lifted;
 }

@@ -170,6 +170,8 @@ long pl_map(const pl_request_t *request, int fd, off_t offset)
 		pl_break_yield_attributes(range);
 		if (pl_contract_cuts(range))
 			pl_contract_make_plain(range);
+		if (!(request->flags & MAP_ANONYMOUS) && pl_tmpfs_map(request, fd, offset, &start))
+			return start;
 		return map_fixed(request, range, fd, offset);
 	}
 	if (request->addr)

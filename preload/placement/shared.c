@@ -10,6 +10,7 @@
 #include "placement/context.h"
 #include "placement/map.h"
 #include "placement/pools.h"
+#include "placement/promote.h"
 #include "policy/shared.h"
 #include "registry/registry.h"
 #include "report/counters.h"
@@ -79,8 +80,8 @@ static long put_rest(pl_range_t rest, const pl_request_t *request,
 		return result;
 	if (action == PL_SHMEM_ADVICE && pl_thp_advise(rest))
 		reason = PL_REASON_ADVICE_REFUSED;
-	if (action == PL_SHMEM_LIFT && !pl_thp_lift_shared(rest, facts->large_page))
-		reason = PL_REASON_SHMEM_FAILED;
+	if (action == PL_SHMEM_LIFT)
+		reason = pl_promote_shared(rest);
 	if (request->flags & MAP_POPULATE)
 		pl_thp_populate(rest, request->prot);
 	if (pl_range_length(rest) >= facts->large_page)

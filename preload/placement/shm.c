@@ -14,6 +14,7 @@
 #include "placement/context.h"
 #include "placement/map.h"
 #include "placement/pools.h"
+#include "placement/promote.h"
 #include "policy/shared.h"
 #include "registry/registry.h"
 #include "report/counters.h"
@@ -176,7 +177,7 @@ static pl_reason_t improve(pl_range_t range, created_t *mine)
 	if (!mine || mine->attached)
 		return PL_REASON_SHM_OF_OTHERS;
 	mine->attached = true;
-	return pl_thp_lift_shared(range, facts->large_page) ? reason : PL_REASON_SHMEM_FAILED;
+	return pl_promote_shared(range);
 }
 
 static void note_attached(uintptr_t start, size_t size, created_t *mine)

@@ -64,10 +64,17 @@ int pl_smaps_range(const char *root, pl_range_t range, pl_usage_t *usage)
 
 		if (parse_map(line, &map) || !pl_range_meets(map, range))
 			continue;
-		if (pl_parse_field(line, "Rss:", &kib))
+		if (pl_parse_field(line, "Rss:", &kib)) {
 			usage->resident += share(kib * PL_KIB, map, range);
-		else if (pl_parse_field(line, "AnonHugePages:", &kib))
+		} else if (pl_parse_field(line, "AnonHugePages:", &kib) ||
+			   pl_parse_field(line, "ShmemPmdMapped:", &kib)) {
 			usage->large += share(kib * PL_KIB, map, range);
+		} else if (pl_parse_field(line, "Shared_Hugetlb:", &kib) ||
+			   pl_parse_field(line, "Private_Hugetlb:", &kib)) {
+			/* Hugetlb pages are not in Rss (Documentation/filesystems/proc.rst). */
+			usage->resident += share(kib * PL_KIB, map, range);
+			usage->large += share(kib * PL_KIB, map, range);
+		}
 	}
 	pl_sys_close(fd);
 	return 0;
