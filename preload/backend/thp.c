@@ -97,7 +97,8 @@ long pl_thp_reserve(size_t length, uintptr_t alignment)
 }
 
 /* A collapse wants something resident; reading a hole of shmem allocates it. Pages that another
- * process is just touching are refused for a moment (mm/khugepaged.c: SCAN_PAGE_LRU and its like). */
+ * process is just touching are refused for a moment (mm/khugepaged.c: SCAN_PAGE_LRU and its
+ * like). */
 static int lift_block(pl_range_t block)
 {
 	int result = -EAGAIN;

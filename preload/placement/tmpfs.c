@@ -69,8 +69,8 @@ static long map_there(const pl_request_t *request, int fd, off_t offset)
 			    offset);
 }
 
-/* Whether most of the file up to `end` has memory already (written, or allocated by fallocate, as far
- * as a count of blocks can tell: nothing says where they are). Lifting fills the holes, which
+/* Whether most of the file up to `end` has memory already (written, or allocated by fallocate, as
+ * far as a count of blocks can tell: nothing says where they are). Lifting fills the holes, which
  * st_blocks would show to others: so no sparse file is lifted. */
 static bool is_dense(const struct stat *status, off_t end)
 {

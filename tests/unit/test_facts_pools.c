@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* facts/pools, facts/cgroups, facts/tmpfs: small trees under tests/fixtures/pools stand for machines. */
+/* facts/pools, facts/cgroups, facts/tmpfs: small trees under tests/fixtures/pools stand for
+ * machines. */
 #include "harness.h"
 
 #include <sys/sysmacros.h>
