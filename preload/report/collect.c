@@ -19,7 +19,9 @@ void pl_collect_closing(pl_range_t range, uintptr_t large_page)
 		pl_kind_usage_t *total = &closed[segment.kind];
 		pl_usage_t usage = { 0 };
 
-		pl_measure(part, large_page, &usage);
+		/* Without PAGEMAP_SCAN: pages of the pools are all there from the start. */
+		if (pl_measure(part, large_page, &usage) && segment.hugetlb_page)
+			usage.resident = usage.large = pl_range_length(part);
 		add(&total->segments, 1);
 		add(&total->length, pl_range_length(part));
 		add(&total->usage.resident, usage.resident);
