@@ -123,8 +123,19 @@ static long advise_whole_pages(pl_range_t part, uintptr_t page, int advice)
 		       : pl_ops->madvise(pages.start, pl_range_length(pages), advice);
 }
 
-/* As on plain shared memory: hints succeed, DONTNEED keeps the contents. FREE and WIPEONFORK are for
- * private memory, and REMOVE the kernel does well: its answers are right. */
+/* The kernel would give whole pages back to the pool and drop their reservation; a touch after
+ * that is a SIGBUS if the pool has no more. So they stay, as zeros. As the kernel does, it refuses
+ * what cannot be written. */
+static long remove_in_place(pl_range_t part)
+{
+	if (pl_thp_populate(part, PROT_WRITE))
+		return -EACCES;
+	memset((void *)part.start, 0, pl_range_length(part));
+	return 0;
+}
+
+/* As on plain shared memory: hints succeed, DONTNEED keeps the contents. FREE and WIPEONFORK are
+ * for private memory: the kernel's answers are right. */
 static long advise_part(pl_range_t part, uintptr_t page, int advice)
 {
 	switch (advice) {
@@ -139,6 +150,8 @@ static long advise_part(pl_range_t part, uintptr_t page, int advice)
 	case MADV_COLLAPSE:
 	case MADV_DONTNEED:
 		return 0;
+	case MADV_REMOVE:
+		return remove_in_place(part);
 	case MADV_DONTDUMP:
 	case MADV_DODUMP:
 		return advise_whole_pages(part, page, advice);
