@@ -123,15 +123,21 @@ static long advise_whole_pages(pl_range_t part, uintptr_t page, int advice)
 		       : pl_ops->madvise(pages.start, pl_range_length(pages), advice);
 }
 
-/* The kernel would give whole pages back to the pool and drop their reservation; a touch after
- * that is a SIGBUS if the pool has no more. So they stay, as zeros. As the kernel does, it refuses
- * what cannot be written. */
+/* The kernel gives whole pages back to the pool and drops their reservation; a touch after that is
+ * a SIGBUS if the pool has no more. So they stay, as zeros. Whether what cannot be written may be
+ * removed is for the kernel to say; such pages are fetched again at once. */
 static long remove_in_place(pl_range_t part)
 {
-	if (pl_thp_populate(part, PROT_WRITE))
-		return -EACCES;
-	memset((void *)part.start, 0, pl_range_length(part));
-	return 0;
+	long result;
+
+	if (!pl_thp_populate(part, PROT_WRITE)) {
+		memset((void *)part.start, 0, pl_range_length(part));
+		return 0;
+	}
+	result = pl_ops->madvise(part.start, pl_range_length(part), MADV_REMOVE);
+	if (!result)
+		pl_thp_populate(part, PROT_READ);
+	return result;
 }
 
 /* As on plain shared memory: hints succeed, DONTNEED keeps the contents. FREE and WIPEONFORK are
