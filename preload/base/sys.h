@@ -68,6 +68,11 @@ static inline long pl_sys_shmat(int id, uintptr_t addr, int flags)
 	return pl_syscall6(SYS_shmat, id, (long)addr, flags, 0, 0, 0);
 }
 
+static inline long pl_sys_shmctl(int id, int command, void *data)
+{
+	return pl_syscall6(SYS_shmctl, id, command, (long)data, 0, 0, 0);
+}
+
 static inline long pl_sys_shmdt(uintptr_t addr)
 {
 	return pl_syscall6(SYS_shmdt, (long)addr, 0, 0, 0, 0, 0);

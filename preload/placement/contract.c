@@ -123,8 +123,25 @@ static long advise_whole_pages(pl_range_t part, uintptr_t page, int advice)
 		       : pl_ops->madvise(pages.start, pl_range_length(pages), advice);
 }
 
+/* The kernel gives whole pages back to the pool and drops their reservation; a touch after that is
+ * a SIGBUS if the pool has no more. So they stay, as zeros. Whether what cannot be written may be
+ * removed is for the kernel to say; such pages are fetched again at once. */
+static long remove_in_place(pl_range_t part)
+{
+	long result;
+
+	if (!pl_thp_populate(part, PROT_WRITE)) {
+		memset((void *)part.start, 0, pl_range_length(part));
+		return 0;
+	}
+	result = pl_ops->madvise(part.start, pl_range_length(part), MADV_REMOVE);
+	if (!result)
+		pl_thp_populate(part, PROT_READ);
+	return result;
+}
+
 /* As on plain shared memory: hints succeed, DONTNEED keeps the contents. FREE and WIPEONFORK are
- * for private memory, and REMOVE the kernel does well: its answers are right. */
+ * for private memory: the kernel's answers are right. */
 static long advise_part(pl_range_t part, uintptr_t page, int advice)
 {
 	switch (advice) {
@@ -139,6 +156,8 @@ static long advise_part(pl_range_t part, uintptr_t page, int advice)
 	case MADV_COLLAPSE:
 	case MADV_DONTNEED:
 		return 0;
+	case MADV_REMOVE:
+		return remove_in_place(part);
 	case MADV_DONTDUMP:
 	case MADV_DODUMP:
 		return advise_whole_pages(part, page, advice);

@@ -129,7 +129,7 @@ long pl_shm_get(int key, size_t size, int flags)
 
 static bool read_status(int id, struct shmid_ds *ret_status)
 {
-	return pl_syscall6(SYS_shmctl, id, IPC_STAT, (long)ret_status, 0, 0, 0) >= 0;
+	return pl_sys_shmctl(id, IPC_STAT, ret_status) >= 0;
 }
 
 /* The hugetlb page size of an attached segment; 0 = none. Nothing says it but smaps and the rule

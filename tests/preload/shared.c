@@ -76,6 +76,11 @@ static void advice(void)
 	v_outcome("REMOVE", madvise(page, V_PAGE, MADV_REMOVE) == 0);
 	v_ok(v_holds(page, V_PAGE, 0), "removed is zero");
 	v_ok(!v_holds(page + V_PAGE, V_PAGE, 0), "its neighbour is not");
+	v_outcome("REMOVE of blocks", madvise(page, 5 * V_MIB, MADV_REMOVE) == 0);
+	v_ok(v_holds(page, 5 * V_MIB, 0), "they are zero");
+	v_ok(!v_holds(page + 5 * V_MIB, V_PAGE, 0), "what follows is not");
+	mprotect(p, lengths[1], PROT_READ);
+	v_outcome("REMOVE where nothing can be written", madvise(p, V_PAGE, MADV_REMOVE) == 0);
 	munmap(p, lengths[1]);
 }
 
