@@ -132,7 +132,22 @@ static bool fits(const pl_pool_t *pool, size_t length, uint64_t most_waste, uint
 	       whole / pool->page + config->keep_free <= pool->available;
 }
 
-static pl_reason_t why_no_pool(const pl_shared_request_t *request, uint64_t quota)
+/* Whether a pool could give all pages, of which the last would be mostly waste. */
+static bool would_waste(const pl_shared_request_t *request, const pl_config_t *config)
+{
+	for (int i = 0; i < PL_POOLS; i++) {
+		const pl_pool_t *pool = &request->pools[i];
+
+		if (pool->page && size_is_wanted(config, pool->page) &&
+		    pl_round_up(request->length, pool->page) / pool->page + config->keep_free <=
+			    pool->available)
+			return true;
+	}
+	return false;
+}
+
+static pl_reason_t why_no_pool(const pl_shared_request_t *request, uint64_t quota,
+			       const pl_config_t *config)
 {
 	const pl_pool_t *smallest = &request->pools[PL_POOLS - 1];
 
@@ -142,7 +157,7 @@ static pl_reason_t why_no_pool(const pl_shared_request_t *request, uint64_t quot
 		return PL_REASON_POOL_LIMITED;
 	if (smallest->page && quota < pl_round_up(request->length, smallest->page))
 		return PL_REASON_POOL_QUOTA;
-	return PL_REASON_POOL_EMPTY;
+	return would_waste(request, config) ? PL_REASON_POOL_WASTE : PL_REASON_POOL_EMPTY;
 }
 
 size_t pl_policy_one_pool(const pl_shared_request_t *request, const pl_config_t *config,
@@ -168,7 +183,7 @@ size_t pl_policy_one_pool(const pl_shared_request_t *request, const pl_config_t 
 			 last ? UINT64_MAX : request->pools[i + 1].page, quota, config))
 			return request->pools[i].page;
 	}
-	*ret_reason = why_no_pool(request, quota);
+	*ret_reason = why_no_pool(request, quota, config);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where shared memory goes, decided from tables. */
 #include <check.h>
+#include <string.h>
 
 #include "base/types.h"
 #include "config/config.h"
@@ -121,6 +122,35 @@ START_TEST(shmem_actions)
 }
 END_TEST
 
+static void check_one_pool(const pl_shared_request_t *request, size_t page, pl_reason_t wanted)
+{
+	pl_reason_t reason;
+
+	ck_assert_uint_eq(pl_policy_one_pool(request, &config, &facts, &reason), page);
+	ck_assert_str_eq(pl_reason_name(reason), pl_reason_name(wanted));
+}
+
+START_TEST(why_sysv_is_not_on_a_pool)
+{
+	pl_shared_request_t request = ask(5 * PL_GIB / 2, 3, 0);
+
+	request.kind = PL_KIND_SHM;
+	check_one_pool(&request, 0, PL_REASON_POOL_WASTE);
+	request.pools[1].available = 1279;
+	config.page_size = PL_PAGE_2M;
+	check_one_pool(&request, 0, PL_REASON_POOL_EMPTY);
+	request.pools[1].available = 1280;
+	check_one_pool(&request, 2 * PL_MIB, PL_REASON_POOL);
+	request.pools[1].limited = true;
+	check_one_pool(&request, 0, PL_REASON_POOL_LIMITED);
+	request.pools[1].limited = false;
+	config.max_bytes = PL_GIB;
+	check_one_pool(&request, 0, PL_REASON_POOL_QUOTA);
+	strcpy(config.hugetlbfs, "/mnt");
+	check_one_pool(&request, 0, PL_REASON_POOL_MOUNT);
+}
+END_TEST
+
 /* 64 GB that the program never means to fill. */
 START_TEST(sparse_is_not_committed)
 {
@@ -183,6 +213,7 @@ Suite *pl_suite(void)
 	tcase_add_loop_test(cases, shmem_actions, 0, 9);
 	tcase_add_test(cases, sparse_is_not_committed);
 	tcase_add_test(cases, one_size_for_sysv);
+	tcase_add_test(cases, why_sysv_is_not_on_a_pool);
 	tcase_add_test(cases, hugetlb_backend_leaves_private_memory);
 	suite_add_tcase(suite, cases);
 	return suite;
