@@ -7,13 +7,7 @@
 #include "backend/ops.h"
 #include "base/sys.h"
 
-#ifndef MADV_POPULATE_READ /* Linux 5.14, mm/madvise.c */
-#define MADV_POPULATE_READ  22
-#define MADV_POPULATE_WRITE 23
-#endif
-#ifndef MADV_COLLAPSE /* Linux 6.1 */
-#define MADV_COLLAPSE 25
-#endif
+enum { LIFT_TRIES = 4 };
 
 int pl_thp_advise(pl_range_t range)
 {
@@ -83,12 +77,55 @@ static long map_aligned(size_t length, int prot, int flags, uintptr_t large_page
 	return reserve_aligned(length, prot, flags, large_page);
 }
 
-/* MAP_POPULATE's own failure is silent (mmap(2)); only a kernel without the advice matters here. */
-static int populate(uintptr_t start, size_t length, int prot)
+int pl_thp_populate(pl_range_t range, int prot)
 {
 	int advice = prot & PROT_WRITE ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
 
-	return pl_ops->madvise(start, length, advice) == -EINVAL ? -EOPNOTSUPP : 0;
+	return (int)pl_ops->madvise(range.start, pl_range_length(range), advice);
+}
+
+/* MAP_POPULATE's own failure is silent (mmap(2)); only a kernel without the advice matters here. */
+static int populate(uintptr_t start, size_t length, int prot)
+{
+	return pl_thp_populate(pl_range(start, start + length), prot) == -EINVAL ? -EOPNOTSUPP : 0;
+}
+
+long pl_thp_reserve(size_t length, uintptr_t alignment)
+{
+	return reserve_aligned(length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			       alignment);
+}
+
+/* A collapse wants something resident; reading a hole of shmem allocates it. Pages that another
+ * process is just touching are refused for a moment (mm/khugepaged.c: SCAN_PAGE_LRU and its
+ * like). */
+static int lift_block(pl_range_t block)
+{
+	int result = -EAGAIN;
+
+	for (int i = 0; i < LIFT_TRIES && (result == -EAGAIN || result == -EBUSY); i++) {
+		result = pl_thp_populate(pl_range(block.start, block.start + pl_base_page),
+					 PROT_READ);
+		if (!result)
+			result = pl_thp_collapse(block, pl_range_length(block));
+	}
+	return result;
+}
+
+size_t pl_thp_lift_shared(pl_range_t range, uintptr_t large_page)
+{
+	pl_range_t blocks = pl_range_whole_blocks(range, large_page);
+	size_t lifted = 0;
+
+	for (; !pl_range_empty(blocks); blocks.start += large_page) {
+		int result = lift_block(pl_range(blocks.start, blocks.start + large_page));
+
+		if (!result)
+			lifted += large_page;
+		else if (result != -EAGAIN && result != -EBUSY)
+			break;
+	}
+	return lifted;
 }
 
 long pl_thp_map(size_t length, int prot, int flags, uintptr_t large_page)
@@ -111,8 +148,7 @@ long pl_thp_map(size_t length, int prot, int flags, uintptr_t large_page)
 
 long pl_thp_remap(uintptr_t old, size_t old_length, size_t new_length, uintptr_t large_page)
 {
-	long target = reserve_aligned(new_length, PROT_NONE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, large_page);
+	long target = pl_thp_reserve(new_length, large_page);
 
 	if (pl_sys_failed(target))
 		return target;

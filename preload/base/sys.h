@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 #include "base/arch.h"
@@ -67,6 +68,11 @@ static inline long pl_sys_shmat(int id, uintptr_t addr, int flags)
 	return pl_syscall6(SYS_shmat, id, (long)addr, flags, 0, 0, 0);
 }
 
+static inline long pl_sys_shmctl(int id, int command, void *data)
+{
+	return pl_syscall6(SYS_shmctl, id, command, (long)data, 0, 0, 0);
+}
+
 static inline long pl_sys_shmdt(uintptr_t addr)
 {
 	return pl_syscall6(SYS_shmdt, (long)addr, 0, 0, 0, 0, 0);
@@ -107,6 +113,21 @@ static inline long pl_sys_close(int fd)
 static inline long pl_sys_ioctl(int fd, unsigned long request, void *argument)
 {
 	return pl_syscall6(SYS_ioctl, fd, (long)request, (long)argument, 0, 0, 0);
+}
+
+static inline long pl_sys_statfs(const char *path, struct statfs *ret_status)
+{
+	return pl_syscall6(SYS_statfs, (long)path, (long)ret_status, 0, 0, 0, 0);
+}
+
+static inline long pl_sys_unlink(const char *path)
+{
+	return pl_syscall6(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+}
+
+static inline long pl_sys_ftruncate(int fd, size_t length)
+{
+	return pl_syscall6(SYS_ftruncate, fd, (long)length, 0, 0, 0, 0);
 }
 
 static inline long pl_sys_fstat(int fd, struct stat *ret_status)

@@ -34,6 +34,8 @@ static const struct {
 } aliases[] = {
 	{ "HUGETLB_MORECORE", "thp", "BACKEND" },
 	{ "HUGETLB_RESTRICT_EXE", NULL, "EXE" },
+	{ "HUGETLB_DEFAULT_PAGE_SIZE", "2M", "PAGE_SIZE" },
+	{ "HUGETLB_DEFAULT_PAGE_SIZE", "1G", "PAGE_SIZE" },
 };
 
 enum { MESSAGE_MAX = 1024, VALUE_SHOWN = 80 };
@@ -210,7 +212,7 @@ int pl_config_parse(char *const envp[], void (*complain)(const char *message),
 
 const char *pl_config_backend_name(const pl_config_t *config)
 {
-	static const char *const names[] = { "auto", "thp", "base" };
+	static const char *const names[] = { "auto", "thp", "base", "hugetlb" };
 
 	return config->backend < PL_ARRAY_LEN(names) ? names[config->backend] : "?";
 }

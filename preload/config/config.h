@@ -23,10 +23,20 @@ typedef struct {
 } pl_config_t;
 
 /* Values of the choices, in the order of their accepted lists (a unit test holds them to it). */
-enum { PL_BACKEND_AUTO, PL_BACKEND_THP, PL_BACKEND_BASE };
+enum { PL_BACKEND_AUTO, PL_BACKEND_THP, PL_BACKEND_BASE, PL_BACKEND_HUGETLB };
+enum { PL_PAGE_AUTO, PL_PAGE_2M, PL_PAGE_1G };
+enum { PL_POPULATE_AUTO, PL_POPULATE_EAGER, PL_POPULATE_LAZY };
 enum { PL_CHILDREN_YES, PL_CHILDREN_NO, PL_CHILDREN_MARKED };
 enum { PL_FORMAT_TEXT, PL_FORMAT_JSON };
-enum { PL_SET_HEAP = 1, PL_SET_MMAP = 2, PL_SET_BSS = 4 };
+enum {
+	PL_SET_HEAP = 1,
+	PL_SET_MMAP = 2,
+	PL_SET_BSS = 4,
+	PL_SET_SHARED = 8,
+	PL_SET_SHM = 16,
+	PL_SET_TMPFS = 32,
+	PL_SETS_ALL = 63,
+};
 
 /*
  * Reads PAGELIFT_* (and the libhugetlbfs variables taken as aliases) from an environment.

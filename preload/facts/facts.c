@@ -32,6 +32,17 @@ static pl_thp_mode_t parse_mode(const char *text)
 	return PL_THP_UNKNOWN;
 }
 
+static pl_shmem_mode_t parse_shmem_mode(const char *text)
+{
+	if (strstr(text, "[always]") || strstr(text, "[force]") || strstr(text, "[within_size]"))
+		return PL_SHMEM_ALWAYS;
+	if (strstr(text, "[advise]"))
+		return PL_SHMEM_ADVISE;
+	if (strstr(text, "[never]"))
+		return PL_SHMEM_NEVER;
+	return strstr(text, "[deny]") ? PL_SHMEM_DENY : PL_SHMEM_UNKNOWN;
+}
+
 static uint64_t read_number(const char *root, const char *path, uint64_t unknown)
 {
 	char text[64];
@@ -60,6 +71,8 @@ void pl_facts_read_files(const char *root, pl_facts_t *ret_facts)
 	ret_facts->thp_disabled = -1;
 	if (pl_file_read(root, THP_FOLDER "enabled", text, sizeof(text)) > 0)
 		ret_facts->thp_mode = parse_mode(text);
+	if (pl_file_read(root, THP_FOLDER "shmem_enabled", text, sizeof(text)) > 0)
+		ret_facts->shmem_mode = parse_shmem_mode(text);
 	ret_facts->large_page = read_large_page(root);
 	ret_facts->strict_overcommit = read_number(root, "/proc/sys/vm/overcommit_memory", 0) == 2;
 	ret_facts->max_maps = read_number(root, "/proc/sys/vm/max_map_count", DEFAULT_MAX_MAPS);

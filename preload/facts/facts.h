@@ -12,8 +12,19 @@
 
 typedef enum { PL_THP_UNKNOWN, PL_THP_ALWAYS, PL_THP_MADVISE, PL_THP_NEVER } pl_thp_mode_t;
 
+/* transparent_hugepage/shmem_enabled, as far as decisions differ: "deny" refuses even a collapse,
+ * "always", "force" and "within_size" need no advice. */
+typedef enum {
+	PL_SHMEM_UNKNOWN,
+	PL_SHMEM_ALWAYS,
+	PL_SHMEM_ADVISE,
+	PL_SHMEM_NEVER,
+	PL_SHMEM_DENY
+} pl_shmem_mode_t;
+
 typedef struct {
 	pl_thp_mode_t thp_mode;
+	pl_shmem_mode_t shmem_mode;
 	uint64_t large_page; /* bytes of a PMD mapping; 0 = no transparent huge pages here */
 	int thp_disabled;    /* PR_GET_THP_DISABLE: 0, 1, 3 (all but advised memory); -1 unknown */
 	bool strict_overcommit; /* vm.overcommit_memory = 2 */

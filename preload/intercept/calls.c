@@ -2,8 +2,6 @@
 #include "intercept/calls.h"
 
 #include <errno.h>
-#include <sys/ipc.h>
-#include <sys/shm.h>
 
 #include "base/sys.h"
 #include "placement/advice.h"
@@ -12,7 +10,7 @@
 #include "placement/limits.h"
 #include "placement/map.h"
 #include "placement/process_control.h"
-#include "report/counters.h"
+#include "placement/shm.h"
 
 long pl_libc_result(long result)
 {
@@ -114,49 +112,37 @@ long pl_call_sbrk(intptr_t increment)
 	return result;
 }
 
-static void count_shm(void)
-{
-	if (!pl_enter())
-		return;
-	pl_count(PL_COUNTER_SHM_CALLS);
-	pl_leave();
-}
-
 long pl_call_shmget(int key, size_t size, int flags)
 {
-	count_shm();
-	return pl_sys_shmget(key, size, flags);
-}
+	long result;
 
-static void make_way_for(int id, uintptr_t addr, int flags)
-{
-	struct shmid_ds status;
-	pl_range_t range;
-
-	if (pl_syscall6(SYS_shmctl, id, IPC_STAT, (long)&status, 0, 0, 0) < 0)
-		return;
-	range = pl_map_range(addr, status.shm_segsz);
-	pl_break_yield(range);
-	if (!(flags & SHM_REMAP))
-		return;
-	pl_break_yield_attributes(range);
-	pl_map_forget(range);
+	if (!pl_enter())
+		return pl_sys_shmget(key, size, flags);
+	result = pl_shm_get(key, size, flags);
+	pl_leave();
+	return result;
 }
 
 long pl_call_shmat(int id, uintptr_t addr, int flags)
 {
-	count_shm();
-	if (addr && pl_enter()) {
-		make_way_for(id, addr, flags);
-		pl_leave();
-	}
-	return pl_sys_shmat(id, addr, flags);
+	long result;
+
+	if (!pl_enter())
+		return pl_sys_shmat(id, addr, flags);
+	result = pl_shm_attach(id, addr, flags);
+	pl_leave();
+	return result;
 }
 
 long pl_call_shmdt(uintptr_t addr)
 {
-	count_shm();
-	return pl_sys_shmdt(addr);
+	long result;
+
+	if (!pl_enter())
+		return pl_sys_shmdt(addr);
+	result = pl_shm_detach(addr);
+	pl_leave();
+	return result;
 }
 
 long pl_call_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)

@@ -10,14 +10,16 @@
 #include "base/log.h"
 #include "base/sys.h"
 #include "intercept/libc_entries.h"
+#include "intercept/mount.h"
 #include "placement/arena.h"
 #include "placement/break.h"
 #include "placement/bss.h"
 #include "placement/context.h"
+#include "placement/contract.h"
 #include "report/counters.h"
 #include "report/report.h"
 
-pl_condition_t pl_lifecycle_condition = PL_CONDITION_OFF;
+const char *pl_lifecycle_condition = "off";
 
 static char exe[PL_PATH_MAX];
 static bool forked;
@@ -104,6 +106,7 @@ static void after_fork_in_child(void)
 	pl_break_after_fork();
 	pl_arena_after_fork();
 	pl_registry_after_fork();
+	pl_contract_after_fork();
 	pl_count(PL_COUNTER_FORKS);
 }
 
@@ -129,9 +132,11 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		remember_stderr();
 	}
 	set_state(PL_STARTING);
-	pl_lifecycle_condition = pl_libc_entries_take();
-	pl_log(PL_LOG_INFO, "calls inside libc: %s", pl_condition_name(pl_lifecycle_condition));
-	pthread_atfork(NULL, NULL, after_fork_in_child);
+	pl_lifecycle_condition = pl_condition_name(pl_libc_entries_take());
+	pl_log(PL_LOG_INFO, "calls inside libc: %s", pl_lifecycle_condition);
+	pthread_atfork(NULL, pl_contract_after_fork, after_fork_in_child);
+	if (*pl_context.config.hugetlbfs)
+		pl_mount_choose(pl_context.config.hugetlbfs);
 	pl_bss_advise();
 	set_state(PL_READY);
 }
@@ -159,7 +164,7 @@ __attribute__((destructor)) static void finish(void)
 	pl_report_header_t header = {
 		.config = &pl_context.config,
 		.exe = exe,
-		.condition = pl_condition_name(pl_lifecycle_condition),
+		.condition = pl_lifecycle_condition,
 	};
 	int fd;
 

@@ -10,6 +10,6 @@
 #include "intercept/redirect.h"
 
 /* Of the attempt to redirect libc's entries in this process. */
-extern pl_condition_t pl_lifecycle_condition;
+extern const char *pl_lifecycle_condition;
 
 #endif

@@ -7,6 +7,7 @@
 #include "placement/arena.h"
 #include "placement/break.h"
 #include "placement/context.h"
+#include "placement/contract.h"
 #include "placement/map.h"
 #include "registry/registry.h"
 #include "report/collect.h"
@@ -44,6 +45,7 @@ static void measure_before(pl_range_t range)
 long pl_advise(pl_origin_t origin, uintptr_t addr, size_t length, int advice)
 {
 	pl_range_t range = pl_map_range(addr, length);
+	long result;
 
 	if (gives_back(advice))
 		measure_before(range);
@@ -56,5 +58,7 @@ long pl_advise(pl_origin_t origin, uintptr_t addr, size_t length, int advice)
 		pl_break_leave_advice(range);
 		pl_registry_set_reason(range, PL_REASON_APPLICATION_ADVICE);
 	}
+	if (addr % pl_base_page == 0 && pl_contract_advise(range, advice, &result))
+		return result;
 	return pl_ops->madvise(addr, length, advice);
 }

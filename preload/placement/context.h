@@ -15,7 +15,8 @@
 #include "facts/facts.h"
 
 /* Anything but READY passes every call straight through. */
-typedef enum { PL_UNINIT, PL_STARTING, PL_READY, PL_OFF } pl_state_t;
+enum { PL_UNINIT, PL_STARTING, PL_READY, PL_OFF };
+typedef uint32_t pl_state_t;
 
 typedef struct {
 	pl_state_t state;
@@ -25,6 +26,9 @@ typedef struct {
 } pl_context_t;
 
 extern pl_context_t pl_context;
+
+/* For the status page; everybody else asks pl_context_facts(). */
+extern pl_facts_t pl_context_facts_page;
 
 /* Returns whether this thread may act; false means: make the plain system call. */
 static inline bool pl_enter(void)

@@ -10,7 +10,11 @@
 #include "placement/arena.h"
 #include "placement/break.h"
 #include "placement/context.h"
+#include "placement/contract.h"
+#include "placement/pools.h"
 #include "placement/reserve.h"
+#include "placement/shared.h"
+#include "placement/tmpfs.h"
 #include "registry/registry.h"
 #include "report/collect.h"
 #include "report/counters.h"
@@ -35,13 +39,17 @@ void pl_map_forget(pl_range_t range)
 		return;
 	if (pl_context_measures())
 		pl_collect_closing(range, pl_context_facts()->large_page);
+	if (pl_pools_in_use())
+		pl_pools_give_back(pl_registry_hugetlb_bytes(range));
 	pl_registry_remove(range);
 }
 
-void pl_map_enlist(const pl_segment_t *segment)
+bool pl_map_enlist(const pl_segment_t *segment)
 {
-	if (!pl_registry_add(segment))
-		pl_count(PL_COUNTER_UNREGISTERED);
+	if (pl_registry_add(segment))
+		return true;
+	pl_count(PL_COUNTER_UNREGISTERED);
+	return false;
 }
 
 static void enlist(pl_range_t range, size_t asked, pl_kind_t kind, pl_reason_t reason)
@@ -154,17 +162,26 @@ static long map_for_libc(const pl_request_t *request, int fd, off_t offset)
 long pl_map(const pl_request_t *request, int fd, off_t offset)
 {
 	pl_range_t range = exact_range(request->addr, request->length);
+	long start;
 
 	pl_count(request->origin == PL_ORIGIN_LIBC ? PL_COUNTER_MMAP_LIBC
 						   : PL_COUNTER_MMAP_PROGRAM);
 	if (request->flags & MAP_FIXED && !pl_range_empty(range)) {
 		pl_break_yield_attributes(range);
+		if (pl_contract_cuts(range))
+			pl_contract_make_plain(range);
+		if (!(request->flags & MAP_ANONYMOUS) && pl_tmpfs_map(request, fd, offset, &start))
+			return start;
 		return map_fixed(request, range, fd, offset);
 	}
 	if (request->addr)
 		pl_break_yield(range);
 	if (request->origin == PL_ORIGIN_LIBC && request->prot == PROT_NONE)
 		return map_for_libc(request, fd, offset);
+	if (pl_shared_takes(request))
+		return pl_shared_map(request);
+	if (!(request->flags & MAP_ANONYMOUS) && pl_tmpfs_map(request, fd, offset, &start))
+		return start;
 	return map_decided(request, fd, offset);
 }
 
@@ -174,6 +191,10 @@ long pl_unmap(uintptr_t addr, size_t length)
 
 	if (!pl_range_empty(range)) {
 		pl_break_yield_attributes(range);
+		if (pl_contract_cuts(range)) {
+			pl_contract_unmap(range);
+			return 0;
+		}
 		pl_map_forget(range);
 	}
 	return pl_ops->munmap(addr, length);
@@ -188,6 +209,8 @@ long pl_protect(pl_origin_t origin, uintptr_t addr, size_t length, int prot, int
 		pl_break_yield_attributes(range);
 		if (pl_arena_protect(pkey == -1 ? origin : PL_ORIGIN_PROGRAM, range, prot, &result))
 			return result;
+		if (pl_contract_cuts(range))
+			pl_contract_make_plain(range);
 	}
 	if (pkey != -1)
 		return pl_syscall6(SYS_pkey_mprotect, (long)addr, (long)length, prot, pkey, 0, 0);

@@ -7,6 +7,7 @@
 #ifndef PL_PLACEMENT_MAP_H
 #define PL_PLACEMENT_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,8 +22,8 @@ long pl_unmap(uintptr_t addr, size_t length);
 /* pkey: -1, or that of pkey_mprotect(2). */
 long pl_protect(pl_origin_t origin, uintptr_t addr, size_t length, int prot, int pkey);
 
-/* Adds a segment to the registry; counts it when there is no room. */
-void pl_map_enlist(const pl_segment_t *segment);
+/* Adds a segment to the registry. Returns whether there was room; if not, it is counted. */
+bool pl_map_enlist(const pl_segment_t *segment);
 
 /* What a call over [addr, addr + length) does to our books before the kernel acts: segments are
  * measured (when a report is wanted) and taken out, arenas forgotten. */

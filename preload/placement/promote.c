@@ -26,3 +26,14 @@ void pl_promote_resident(pl_range_t range)
 								   : PL_COUNTER_COLLAPSED);
 	}
 }
+
+pl_reason_t pl_promote_shared(pl_range_t range)
+{
+	uintptr_t page = pl_context_facts()->large_page;
+	size_t lifted = pl_thp_lift_shared(range, page);
+
+	if (!lifted)
+		return PL_REASON_SHMEM_FAILED;
+	return lifted < pl_range_length(pl_range_whole_blocks(range, page)) ? PL_REASON_LIFTED_PART
+									  : PL_REASON_LIFTED;
+}

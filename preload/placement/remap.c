@@ -9,6 +9,7 @@
 #include "base/sys.h"
 #include "placement/break.h"
 #include "placement/context.h"
+#include "placement/contract.h"
 #include "placement/map.h"
 #include "placement/promote.h"
 #include "registry/registry.h"
@@ -118,6 +119,19 @@ static bool is_whole_segment(pl_range_t range, pl_segment_t *ret_segment)
 	       ret_segment->range.start == range.start && ret_segment->range.end == range.end;
 }
 
+/* What a shrinking call gives up of the old range. */
+static pl_range_t kept_less(const pl_remap_request_t *request, pl_range_t old)
+{
+	return pl_range(old.start + pl_round_up(request->new_length, pl_base_page), old.end);
+}
+
+static bool shrinks_across_a_page(const pl_remap_request_t *request, pl_range_t old)
+{
+	return request->new_length && request->new_length < request->old_length &&
+	       request->old % pl_base_page == 0 && !(request->flags & ~MREMAP_MAYMOVE) &&
+	       pl_contract_cuts(kept_less(request, old));
+}
+
 long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
 {
 	pl_range_t old = pl_map_range(request->old, request->old_length);
@@ -126,6 +140,13 @@ long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
 	bool known;
 
 	pl_break_yield_attributes(old);
+	if (shrinks_across_a_page(request, old)) {
+		pl_contract_unmap(kept_less(request, old));
+		return (long)request->old;
+	}
+	if (!pl_contract_make_whole_plain(
+		    request->old_length ? old : pl_map_range(request->old, request->new_length)))
+		return original(request);
 	if (request->flags & MREMAP_FIXED) {
 		pl_break_yield_attributes(target);
 		pl_map_forget(target);

@@ -38,6 +38,11 @@ const char *pl_kind_name(pl_kind_t kind)
 	return kinds[kind].name;
 }
 
+bool pl_kind_is_shared(pl_kind_t kind)
+{
+	return kind == PL_KIND_SHARED || kind == PL_KIND_SHM || kind == PL_KIND_TMPFS;
+}
+
 const char *pl_reason_name(pl_reason_t reason)
 {
 	return reasons[reason];
@@ -81,6 +86,8 @@ pl_verdict_t pl_policy_in_place(pl_kind_t kind, const pl_config_t *config, const
 		return leave(PL_REASON_BACKEND_BASE);
 	if (!(config->segments & kinds[kind].set))
 		return leave(PL_REASON_NOT_SELECTED);
+	if (config->backend == PL_BACKEND_HUGETLB && !pl_kind_is_shared(kind))
+		return leave(PL_REASON_BACKEND_HUGETLB);
 	if (facts->confined)
 		return leave(PL_REASON_CONFINED);
 	if (!facts->large_page || facts->advice_unknown)

@@ -61,6 +61,7 @@ pl_verdict_t pl_policy_in_place(pl_kind_t kind, const pl_config_t *config, const
 bool pl_policy_may_run_ahead(const pl_config_t *config, const pl_facts_t *facts);
 
 const char *pl_kind_name(pl_kind_t kind);
+bool pl_kind_is_shared(pl_kind_t kind);
 const char *pl_reason_name(pl_reason_t reason);
 
 #endif

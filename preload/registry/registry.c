@@ -23,6 +23,25 @@ static struct {
 	.lowest = UINTPTR_MAX,
 };
 
+/* For readers outside, who cannot take the lock. */
+pl_registry_view_t pl_registry_view = { .segments = first_segments };
+
+static bool begin_change(void)
+{
+	if (!pl_lock_take(&registry.lock))
+		return false;
+	__atomic_fetch_add(&pl_registry_view.changes, 1, __ATOMIC_SEQ_CST);
+	return true;
+}
+
+static void end_change(void)
+{
+	pl_registry_view.segments = registry.segments;
+	pl_registry_view.count = registry.count;
+	__atomic_fetch_add(&pl_registry_view.changes, 1, __ATOMIC_SEQ_CST);
+	pl_lock_release(&registry.lock);
+}
+
 /* Index of the first segment that ends behind addr. */
 static size_t index_behind(uintptr_t addr)
 {
@@ -120,12 +139,12 @@ bool pl_registry_add(const pl_segment_t *segment)
 {
 	bool added;
 
-	if (pl_range_empty(segment->range) || !pl_lock_take(&registry.lock))
+	if (pl_range_empty(segment->range) || !begin_change())
 		return false;
 	take_out(segment->range);
 	widen_bounds(segment->range);
 	added = insert(index_behind(segment->range.start), segment);
-	pl_lock_release(&registry.lock);
+	end_change();
 	return added;
 }
 
@@ -137,10 +156,10 @@ bool pl_registry_may_meet(pl_range_t range)
 
 void pl_registry_remove(pl_range_t range)
 {
-	if (!pl_registry_may_meet(range) || !pl_lock_take(&registry.lock))
+	if (!pl_registry_may_meet(range) || !begin_change())
 		return;
 	take_out(range);
-	pl_lock_release(&registry.lock);
+	end_change();
 }
 
 bool pl_registry_find(pl_range_t range, pl_segment_t *ret_segment)
@@ -158,28 +177,44 @@ bool pl_registry_find(pl_range_t range, pl_segment_t *ret_segment)
 	return found;
 }
 
+bool pl_registry_find_hugetlb(pl_range_t range, pl_segment_t *ret_segment)
+{
+	bool found = false;
+
+	if (!pl_registry_may_meet(range) || !pl_lock_take(&registry.lock))
+		return false;
+	for (size_t at = index_behind(range.start);
+	     !found && at < registry.count && registry.segments[at].range.start < range.end; at++) {
+		found = registry.segments[at].hugetlb_page != 0;
+		if (found)
+			*ret_segment = registry.segments[at];
+	}
+	pl_lock_release(&registry.lock);
+	return found;
+}
+
 void pl_registry_resize(uintptr_t start, uintptr_t new_end)
 {
 	size_t at;
 
-	if (new_end <= start || !pl_lock_take(&registry.lock))
+	if (new_end <= start || !begin_change())
 		return;
 	at = index_behind(start);
 	if (at < registry.count && registry.segments[at].range.start == start) {
 		cut(&registry.segments[at], pl_range(start, new_end));
 		widen_bounds(registry.segments[at].range);
 	}
-	pl_lock_release(&registry.lock);
+	end_change();
 }
 
 void pl_registry_set_reason(pl_range_t range, pl_reason_t reason)
 {
-	if (!pl_registry_may_meet(range) || !pl_lock_take(&registry.lock))
+	if (!pl_registry_may_meet(range) || !begin_change())
 		return;
 	for (size_t at = index_behind(range.start);
 	     at < registry.count && registry.segments[at].range.start < range.end; at++)
 		registry.segments[at].reason = reason;
-	pl_lock_release(&registry.lock);
+	end_change();
 }
 
 size_t pl_registry_count(void)
@@ -187,11 +222,28 @@ size_t pl_registry_count(void)
 	return __atomic_load_n(&registry.count, __ATOMIC_RELAXED);
 }
 
+size_t pl_registry_hugetlb_bytes(pl_range_t range)
+{
+	size_t bytes = 0;
+
+	if (!pl_registry_may_meet(range) || !pl_lock_take(&registry.lock))
+		return 0;
+	for (size_t at = index_behind(range.start);
+	     at < registry.count && registry.segments[at].range.start < range.end; at++)
+		if (registry.segments[at].hugetlb_page)
+			bytes += pl_range_length(pl_range_clip(registry.segments[at].range, range));
+	pl_lock_release(&registry.lock);
+	return bytes;
+}
+
 bool pl_registry_after_fork(void)
 {
 	bool torn = pl_lock_after_fork(&registry.lock);
 
-	if (torn)
+	if (torn) {
 		registry.count = 0;
+		pl_registry_view.count = 0;
+		pl_registry_view.changes += pl_registry_view.changes & 1;
+	}
 	return torn;
 }

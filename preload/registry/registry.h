@@ -18,7 +18,18 @@ typedef struct {
 	size_t asked; /* the length of the program's own call; of what is left after a split */
 	pl_kind_t kind;
 	pl_reason_t reason;
+	size_t hugetlb_page; /* bytes of the hugetlb pages that it consists of; 0 = none */
 } pl_segment_t;
+
+/* What a reader in another process needs. `changes` is odd while the array is being changed: read
+ * it before and after, and start again when it moved. */
+typedef struct {
+	uint64_t changes;
+	const pl_segment_t *segments;
+	size_t count;
+} pl_registry_view_t;
+
+extern pl_registry_view_t pl_registry_view;
 
 /* Adds a segment, first taking out what it overlaps. Returns false when there is no memory or the
  * lock cannot be had: the segment then goes unreported. */
@@ -33,11 +44,17 @@ bool pl_registry_may_meet(pl_range_t range);
 /* Copies the first segment that meets the range. Returns whether there is one. */
 bool pl_registry_find(pl_range_t range, pl_segment_t *ret_segment);
 
+/* The same for the first segment on hugetlb pages. */
+bool pl_registry_find_hugetlb(pl_range_t range, pl_segment_t *ret_segment);
+
 /* Gives the segment that starts at `start` another end (and asked length), or another reason. */
 void pl_registry_resize(uintptr_t start, uintptr_t new_end);
 void pl_registry_set_reason(pl_range_t range, pl_reason_t reason);
 
 size_t pl_registry_count(void);
+
+/* Bytes of the range that lie in segments on hugetlb pages. */
+size_t pl_registry_hugetlb_bytes(pl_range_t range);
 
 /* In a forked child: frees the lock; forgets everything if it was held, as the array may be half
  * changed. Returns whether it forgot. */

@@ -7,29 +7,15 @@
 #include "base/file.h"
 #include "base/sys.h"
 
-/* Without PAGEMAP_SCAN every segment costs a walk over smaps: this many are worth it. */
-enum { SMAPS_WALKS_MAX = 64 };
-
-static bool measure(const pl_facts_t *facts, pl_range_t range, pl_usage_t *usage, int *walks)
-{
-	uintptr_t page = facts->large_page ? facts->large_page : 2 * PL_MIB;
-
-	if (pl_measure(range, page, usage) == 0)
-		return true;
-	*usage = (pl_usage_t){ 0 };
-	return (*walks)++ < SMAPS_WALKS_MAX && pl_smaps_range("", range, usage) == 0;
-}
-
 void pl_report_for_each(const pl_facts_t *facts,
 			void (*visit)(const pl_report_row_t *row, void *data), void *data)
 {
+	uintptr_t page = facts->large_page ? facts->large_page : 2 * PL_MIB;
 	pl_report_row_t row;
 	uintptr_t next = 0;
-	int walks = 0;
 
 	while (pl_registry_find(pl_range(next, UINTPTR_MAX), &row.segment)) {
-		row.usage = (pl_usage_t){ 0 };
-		row.measured = measure(facts, row.segment.range, &row.usage, &walks);
+		row.measured = pl_collect_measure(row.segment.range, page, &row.usage);
 		visit(&row, data);
 		next = row.segment.range.end;
 	}

@@ -37,9 +37,9 @@ static void put_row(const pl_report_row_t *row, void *data)
 
 	pl_text_format(rows->text,
 		       "%s{\"kind\":\"%s\",\"start\":\"0x%lx\",\"length\":%lu,\"asked\":%lu,"
-		       "\"reason\":\"%s\",\"measured\":%s,",
+		       "\"pool_page\":%lu,\"reason\":\"%s\",\"measured\":%s,",
 		       rows->separator, pl_kind_name(segment->kind), segment->range.start,
-		       pl_range_length(segment->range), segment->asked,
+		       pl_range_length(segment->range), segment->asked, segment->hugetlb_page,
 		       pl_reason_name(segment->reason), row->measured ? "true" : "false");
 	put_usage(rows->text, row->usage);
 	pl_text_format(rows->text, "}");

@@ -49,6 +49,23 @@ static uint64_t share(uint64_t bytes, pl_range_t map, pl_range_t range)
 	return whole ? (uint64_t)((unsigned __int128)bytes * inside / whole) : 0;
 }
 
+/* Pages of the pools are not in Rss, and shared memory on transparent ones is in no Anon field. */
+static void add_field(const char *line, pl_range_t map, pl_range_t range, pl_usage_t *usage)
+{
+	uint64_t kib;
+
+	if (pl_parse_field(line, "Rss:", &kib)) {
+		usage->resident += share(kib * PL_KIB, map, range);
+	} else if (pl_parse_field(line, "AnonHugePages:", &kib) ||
+		   pl_parse_field(line, "ShmemPmdMapped:", &kib)) {
+		usage->large += share(kib * PL_KIB, map, range);
+	} else if (pl_parse_field(line, "Shared_Hugetlb:", &kib) ||
+		   pl_parse_field(line, "Private_Hugetlb:", &kib)) {
+		usage->resident += share(kib * PL_KIB, map, range);
+		usage->large += share(kib * PL_KIB, map, range);
+	}
+}
+
 int pl_smaps_range(const char *root, pl_range_t range, pl_usage_t *usage)
 {
 	int fd = pl_file_open(root, "/proc/self/smaps");
@@ -59,16 +76,9 @@ int pl_smaps_range(const char *root, pl_range_t range, pl_usage_t *usage)
 	if (fd < 0)
 		return fd;
 	pl_lines_init(&lines, fd);
-	while ((line = pl_lines_next(&lines))) {
-		uint64_t kib;
-
-		if (parse_map(line, &map) || !pl_range_meets(map, range))
-			continue;
-		if (pl_parse_field(line, "Rss:", &kib))
-			usage->resident += share(kib * PL_KIB, map, range);
-		else if (pl_parse_field(line, "AnonHugePages:", &kib))
-			usage->large += share(kib * PL_KIB, map, range);
-	}
+	while ((line = pl_lines_next(&lines)))
+		if (!parse_map(line, &map) && pl_range_meets(map, range))
+			add_field(line, map, range, usage);
 	pl_sys_close(fd);
 	return 0;
 }

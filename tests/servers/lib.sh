@@ -238,6 +238,49 @@ covered_live()
 		[ $((cl_large * 100)) -ge $((cl_all * $3)) ]
 }
 
+# --- shared memory ----------------------------------------------------------------------------
+
+# What outlives a process: SysV segments, files in /dev/shm, pages taken from the hugetlb pools.
+shared_state()
+{
+	awk 'NR > 1 { print "SysV segment " $2 }' /proc/sysvipc/shm
+	find /dev/shm -mindepth 1
+	for ss_pool in /sys/kernel/mm/hugepages/*; do
+		[ ! -r "$ss_pool/nr_hugepages" ] || echo "pages in use of ${ss_pool##*/}:" \
+			$(($(cat "$ss_pool/nr_hugepages") - $(cat "$ss_pool/free_hugepages")))
+	done
+}
+
+shared_before()
+{
+	shared_state | sort >"$T/shared.before"
+}
+
+# shared_left NAME: nothing is there that was not when shared_before was called. Other programs of
+# the machine come and go, so it may take a while.
+shared_left()
+{
+	for sl_try in 1 2 3 4 5 6 7 8 9 10; do
+		sl_new=$(shared_state | sort | comm -13 "$T/shared.before" -)
+		[ -n "$sl_new" ] || break
+		[ "$sl_try" = 10 ] || sleep 1
+	done
+	tap_is "$sl_new" "" "$1: no segment, file or page is left behind"
+}
+
+# segments_of FILE KIND: "BYTES REASON RESIDENT LARGE" of each live segment, from one report.
+segments_of()
+{
+	jq -r --arg kind "$2" '.segments[] | select(.kind == $kind) |
+		"\(.length) \(.reason) \(.resident) \(.large)"' "$1"
+}
+
+shmem_mode()
+{
+	sed -n 's/.*\[\(.*\)\].*/\1/p' \
+		/sys/kernel/mm/transparent_hugepage/shmem_enabled 2>/dev/null
+}
+
 # --- servers ----------------------------------------------------------------------------------
 
 free_port()

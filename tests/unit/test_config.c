@@ -38,7 +38,7 @@ START_TEST(defaults)
 {
 	ck_assert_int_eq(pl_config_parse(NULL, complain, &config), 0);
 	ck_assert_uint_eq(config.backend, PL_BACKEND_AUTO);
-	ck_assert_uint_eq(config.segments, PL_SET_HEAP | PL_SET_MMAP | PL_SET_BSS);
+	ck_assert_uint_eq(config.segments, PL_SETS_ALL);
 	ck_assert_uint_eq(config.min_size, 2 * PL_MIB);
 	ck_assert_str_eq(config.exe, "");
 	ck_assert_uint_eq(config.children, PL_CHILDREN_YES);
@@ -74,10 +74,20 @@ static const struct {
 	{ "PAGELIFT_SEGMENTS=bss", offsetof(pl_config_t, segments), PL_SET_BSS },
 	{ "PAGELIFT_SEGMENTS=bss,heap", offsetof(pl_config_t, segments), PL_SET_BSS | PL_SET_HEAP },
 	{ "PAGELIFT_SEGMENTS=heap,heap", offsetof(pl_config_t, segments), PL_SET_HEAP },
-	{ "PAGELIFT_SEGMENTS=-heap", offsetof(pl_config_t, segments), PL_SET_MMAP | PL_SET_BSS },
-	{ "PAGELIFT_SEGMENTS=+heap", offsetof(pl_config_t, segments), 7 },
-	{ "PAGELIFT_SEGMENTS=-heap,-bss,-mmap", offsetof(pl_config_t, segments), 0 },
-	{ "PAGELIFT_SEGMENTS=-bss,+bss", offsetof(pl_config_t, segments), 7 },
+	{ "PAGELIFT_SEGMENTS=shared", offsetof(pl_config_t, segments), PL_SET_SHARED },
+	{ "PAGELIFT_SEGMENTS=shm", offsetof(pl_config_t, segments), PL_SET_SHM },
+	{ "PAGELIFT_SEGMENTS=tmpfs", offsetof(pl_config_t, segments), PL_SET_TMPFS },
+	{ "PAGELIFT_SEGMENTS=-heap", offsetof(pl_config_t, segments), PL_SETS_ALL & ~PL_SET_HEAP },
+	{ "PAGELIFT_SEGMENTS=+heap", offsetof(pl_config_t, segments), PL_SETS_ALL },
+	{ "PAGELIFT_SEGMENTS=-heap,-bss,-mmap", offsetof(pl_config_t, segments),
+	  PL_SET_SHARED | PL_SET_SHM | PL_SET_TMPFS },
+	{ "PAGELIFT_SEGMENTS=-bss,+bss", offsetof(pl_config_t, segments), PL_SETS_ALL },
+	{ "PAGELIFT_PAGE_SIZE=auto", offsetof(pl_config_t, page_size), PL_PAGE_AUTO },
+	{ "PAGELIFT_PAGE_SIZE=2M", offsetof(pl_config_t, page_size), PL_PAGE_2M },
+	{ "PAGELIFT_PAGE_SIZE=1G", offsetof(pl_config_t, page_size), PL_PAGE_1G },
+	{ "PAGELIFT_POPULATE=auto", offsetof(pl_config_t, populate), PL_POPULATE_AUTO },
+	{ "PAGELIFT_POPULATE=eager", offsetof(pl_config_t, populate), PL_POPULATE_EAGER },
+	{ "PAGELIFT_POPULATE=lazy", offsetof(pl_config_t, populate), PL_POPULATE_LAZY },
 };
 
 START_TEST(choices_and_sets)
@@ -94,7 +104,7 @@ static const char *const bad[] = {
 	"PAGELIFT_BACKEND=AUTO",
 	"PAGELIFT_BACKEND=auto|thp",
 	"PAGELIFT_BACKEND=auto ",
-	"PAGELIFT_BACKEND=hugetlb",
+	"PAGELIFT_BACKEND=huge",
 	"PAGELIFT_BACKEND=aut",
 	"PAGELIFT_SEGMENTS=",
 	"PAGELIFT_SEGMENTS=,",
@@ -152,7 +162,8 @@ END_TEST
 START_TEST(complaints_say_what_is_accepted)
 {
 	ck_assert_int_eq(parse("PAGELIFT_BACKEND=x", NULL, NULL), 1);
-	ck_assert_str_eq(complaint, "PAGELIFT_BACKEND=x is not one of auto|thp|base; using auto");
+	ck_assert_str_eq(complaint,
+			 "PAGELIFT_BACKEND=x is not one of auto|thp|base|hugetlb; using auto");
 	ck_assert_int_eq(parse("PAGELIFT_FOO=x", NULL, NULL), 1);
 #define OPTION(field, name, type, initial, accepted, help) \
 	ck_assert_ptr_nonnull(strstr(complaint, " PAGELIFT_" name));
@@ -242,6 +253,10 @@ START_TEST(aliases)
 	ck_assert_uint_eq(config.backend, PL_BACKEND_AUTO);
 	ck_assert_int_eq(parse("HUGETLB_RESTRICT_EXE=a:b", NULL, NULL), 0);
 	ck_assert_str_eq(config.exe, "a:b");
+	ck_assert_int_eq(parse("HUGETLB_DEFAULT_PAGE_SIZE=1G", NULL, NULL), 0);
+	ck_assert_uint_eq(config.page_size, PL_PAGE_1G);
+	ck_assert_int_eq(parse("HUGETLB_DEFAULT_PAGE_SIZE=16M", NULL, NULL), 0);
+	ck_assert_uint_eq(config.page_size, PL_PAGE_AUTO);
 }
 END_TEST
 
@@ -268,7 +283,7 @@ END_TEST
 
 START_TEST(backend_names)
 {
-	static const char *const names[] = { "auto", "thp", "base", "?", "?" };
+	static const char *const names[] = { "auto", "thp", "base", "hugetlb", "?" };
 
 	for (unsigned int i = 0; i < PL_ARRAY_LEN(names); i++) {
 		config.backend = i;

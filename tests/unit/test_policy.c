@@ -190,13 +190,14 @@ END_TEST
 
 START_TEST(in_place_by_kind)
 {
-	static const unsigned int sets[] = { PL_SET_HEAP, PL_SET_HEAP, PL_SET_HEAP,
-					     PL_SET_MMAP, PL_SET_MMAP, PL_SET_BSS };
+	static const unsigned int sets[] = { PL_SET_HEAP,   PL_SET_HEAP, PL_SET_HEAP,
+					     PL_SET_MMAP,   PL_SET_MMAP, PL_SET_SHARED,
+					     PL_SET_SHM,    PL_SET_TMPFS, PL_SET_BSS };
 	pl_facts_t facts = facts_of(&rows[0]);
 
 	ck_assert_uint_eq(PL_ARRAY_LEN(sets), PL_KINDS);
 	for (pl_kind_t kind = 0; kind < PL_KINDS; kind++) {
-		for (unsigned int set = 0; set < 8; set++) {
+		for (unsigned int set = 0; set < 64; set++) {
 			pl_config_t config = { .segments = set };
 			pl_verdict_t got = pl_policy_in_place(kind, &config, &facts);
 
@@ -249,6 +250,10 @@ START_TEST(every_reason_is_reached)
 	reached[PL_REASON_ADVICE_REFUSED] = true;
 	reached[PL_REASON_CALL_FAILED] = true;
 	reached[PL_REASON_PLACE_FAILED] = true;
+	reached[PL_REASON_BACKEND_HUGETLB] = true;
+	/* Shared memory has its own table, test_policy_shared.c. */
+	for (pl_reason_t i = PL_REASON_POOL; i <= PL_REASON_SHM_OF_OTHERS; i++)
+		reached[i] = true;
 	for (size_t i = 0; i < PL_ARRAY_LEN(rows); i++)
 		reached[rows[i].expected.reason] = true;
 	for (pl_reason_t i = 0; i < PL_REASONS; i++)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # A raw client for memcached: stores, reads back, deletes and prints a checksum of every answer.
-# Arguments: port, number of keys, bytes of a value.
+# Arguments: port, number of keys, bytes of a value, and what to do: all (the default), store (but
+# do not delete), or read (what was stored by another run).
 use strict;
 use warnings;
 use IO::Socket::INET;
 
-my ($port, $count, $size) = @ARGV;
+my ($port, $count, $size, $phase) = (@ARGV, "all");
 my $server = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port, Timeout => 10)
     or die "connect: $@\n";
 my ($sum, $found, $bytes) = (0, 0, 0);
@@ -27,20 +28,24 @@ sub get_values {
 	}
 }
 
-for my $i (1 .. $count) {
-	my $data = value($i);
-	print $server "set key$i 0 0 " . length($data) . " noreply\r\n$data\r\n";
+if ($phase ne "read") {
+	for my $i (1 .. $count) {
+		my $data = value($i);
+		print $server "set key$i 0 0 " . length($data) . " noreply\r\n$data\r\n";
+	}
+	print $server "set big 0 0 900000\r\n" . "b" x 900000 . "\r\n";
+	print "big: " . <$server>;
 }
-print $server "set big 0 0 900000\r\n" . "b" x 900000 . "\r\n";
-print "big: " . <$server>;
 for (my $i = 1; $i < $count; $i += 50) {
 	get_values($i .. $i + 49);
 }
 print "found $found bytes $bytes sum $sum\n";
-print $server "delete key$_ noreply\r\n" for map { $_ * 3 } 1 .. $count / 3;
-get_values(1 .. 30);
-print $server "incr none 1\r\n";
-print "found $found bytes $bytes sum $sum, " . <$server>;
+if ($phase eq "all") {
+	print $server "delete key$_ noreply\r\n" for map { $_ * 3 } 1 .. $count / 3;
+	get_values(1 .. 30);
+	print $server "incr none 1\r\n";
+	print "found $found bytes $bytes sum $sum, " . <$server>;
+}
 print $server "stats\r\n";
 while (my $line = <$server>) {
 	last if $line eq "END\r\n";

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "placement/tmpfs.h"
+
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+#include "backend/ops.h"
+#include "backend/thp.h"
+#include "base/sys.h"
+#include "facts/tmpfs.h"
+#include "placement/context.h"
+#include "placement/map.h"
+#include "placement/pools.h"
+#include "placement/promote.h"
+#include "policy/shared.h"
+#include "registry/registry.h"
+#include "report/counters.h"
+
+/* Lifted when at least one page in two is in use. st_blocks counts 512 bytes (stat(2)). */
+enum { DENSE_SHARE = 2, BLOCK_BYTES = 512 };
+
+static bool is_on_tmpfs(int fd)
+{
+	struct statfs status;
+
+	return pl_syscall6(SYS_fstatfs, fd, (long)&status, 0, 0, 0, 0) == 0 &&
+	       status.f_type == TMPFS_MAGIC;
+}
+
+/* At an address of the program's choice only where it is in step with the file already (ZGC commits
+ * its heap so, piece by piece). */
+static bool is_candidate(const pl_request_t *request, off_t offset, uintptr_t page)
+{
+	int type = request->flags & MAP_TYPE;
+	int known = MAP_TYPE | MAP_NORESERVE | MAP_POPULATE;
+
+	if (request->addr)
+		known |= MAP_FIXED;
+	return (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) && !(request->flags & ~known) &&
+	       page && request->length >= page &&
+	       (!request->addr ||
+		(request->flags & MAP_FIXED && (request->addr - (uintptr_t)offset) % page == 0));
+}
+
+/* Puts file offset and address in step, without which no large page of the file can be mapped. */
+static long map_in_step(const pl_request_t *request, int fd, off_t offset, uintptr_t page)
+{
+	size_t lead = (size_t)offset % page;
+	size_t whole = pl_round_up(request->length, pl_base_page);
+	long start = pl_thp_reserve(lead + whole, page);
+	long result;
+
+	if (pl_sys_failed(start))
+		return start;
+	result = pl_ops->mmap((uintptr_t)start + lead, request->length, request->prot,
+			      request->flags | MAP_FIXED, fd, offset);
+	if (pl_sys_failed(result))
+		pl_ops->munmap((uintptr_t)start, lead + whole);
+	else if (lead)
+		pl_ops->munmap((uintptr_t)start, lead);
+	return result;
+}
+
+static long map_there(const pl_request_t *request, int fd, off_t offset)
+{
+	pl_map_forget(pl_map_range(request->addr, request->length));
+	return pl_ops->mmap(request->addr, request->length, request->prot, request->flags, fd,
+			    offset);
+}
+
+/* Whether most of the file up to `end` has memory already (written, or allocated by fallocate, as
+ * far as a count of blocks can tell: nothing says where they are). Lifting fills the holes, which
+ * st_blocks would show to others: so no sparse file is lifted. */
+static bool is_dense(const struct stat *status, off_t end)
+{
+	return status->st_blocks * BLOCK_BYTES * DENSE_SHARE >= end;
+}
+
+/* The part of the map that lies within the file; beyond its end a touch is a SIGBUS. */
+static pl_reason_t lift(pl_range_t range, const struct stat *status, off_t offset, uintptr_t page)
+{
+	size_t inside = (size_t)(status->st_size - offset);
+
+	if (inside > pl_range_length(range))
+		inside = pl_range_length(range);
+	if (status->st_size <= offset || (!is_dense(status, offset + (off_t)inside) &&
+					  pl_context.config.populate != PL_POPULATE_EAGER))
+		return PL_REASON_SHMEM_SPARSE;
+	inside = pl_round_down(inside, page);
+	if (inside < pl_range_length(range))
+		range.end = range.start + inside;
+	return pl_promote_shared(range);
+}
+
+static pl_reason_t improve(pl_range_t range, int fd, off_t offset)
+{
+	pl_shared_request_t request = { .kind = PL_KIND_TMPFS, .memory = pl_memory_now() };
+	pl_facts_t facts = *pl_context_facts();
+	pl_reason_t reason;
+	struct stat status;
+
+	if (pl_sys_fstat(fd, &status))
+		return PL_REASON_SHMEM_SPARSE;
+	facts.shmem_mode = pl_tmpfs_mode("", status.st_dev, facts.shmem_mode);
+	switch (pl_policy_shmem(&request, pl_range_length(range), &pl_context.config, &facts,
+				&reason)) {
+	case PL_SHMEM_ADVICE:
+		return pl_thp_advise(range) ? PL_REASON_ADVICE_REFUSED : reason;
+	case PL_SHMEM_LIFT:
+		return lift(range, &status, offset, facts.large_page);
+	case PL_SHMEM_LEAVE:
+		break;
+	}
+	return reason;
+}
+
+bool pl_tmpfs_map(const pl_request_t *request, int fd, off_t offset, long *ret_start)
+{
+	const pl_facts_t *facts = pl_context_facts_for(request->length);
+	pl_range_t range;
+	pl_reason_t reason;
+
+	if (!is_candidate(request, offset, facts->large_page) || pl_context.locks_future ||
+	    !pl_policy_in_place(PL_KIND_TMPFS, &pl_context.config, facts).advise ||
+	    !is_on_tmpfs(fd))
+		return false;
+	*ret_start = request->addr ? map_there(request, fd, offset)
+				   : map_in_step(request, fd, offset, facts->large_page);
+	if (pl_sys_failed(*ret_start))
+		return false;
+	range = pl_map_range((uintptr_t)*ret_start, request->length);
+	reason = improve(range, fd, offset);
+	pl_count(PL_COUNTER_MAP_DECIDED);
+	pl_count(PL_COUNTER_PLACED);
+	pl_count_reason(reason);
+	pl_map_enlist(&(pl_segment_t){ .range = range,
+				      .asked = request->length,
+				      .kind = PL_KIND_TMPFS,
+				      .reason = reason });
+	return true;
+}
