@@ -27,9 +27,9 @@ bool pl_pools_are_on_mount(void)
 	return *pl_context.config.hugetlbfs;
 }
 
-static uint64_t available(uintptr_t page, bool *ret_limited)
+static uint64_t available(uintptr_t page)
 {
-	uint64_t pages = pl_pool_available("", page, ret_limited);
+	uint64_t pages = pl_pool_available("", page);
 	uint64_t room = pages && pl_pools_are_on_mount() ? pl_hugetlbfs_room(page) : pages;
 
 	return room < pages ? room : pages;
@@ -49,8 +49,7 @@ void pl_pools_describe(pl_shared_request_t *request)
 	for (int i = 0; i < PL_POOLS; i++) {
 		request->pools[i].page = sizes[i];
 		if (!request->backing_off)
-			request->pools[i].available =
-				available(sizes[i], &request->pools[i].limited);
+			request->pools[i].available = available(sizes[i]);
 	}
 }
 

@@ -63,18 +63,40 @@ static long create_plain(int key, size_t size, int flags, pl_reason_t reason)
 	return id;
 }
 
-/* Creates it on the pool, or not at all. -EEXIST when the key was taken meanwhile. */
+/* A reservation does not count against a cgroup's limit on pages in use: a later touch does, and is
+ * a SIGBUS then. So all pages are there before anybody uses the segment. */
+static int commit(long id, size_t size, uintptr_t page)
+{
+	long start = pl_sys_shmat((int)id, 0, 0);
+	int result;
+
+	if (pl_sys_failed(start))
+		return (int)start;
+	result = pl_thp_populate(
+		pl_range((uintptr_t)start, (uintptr_t)start + pl_round_up(size, page)), PROT_WRITE);
+	pl_sys_shmdt((uintptr_t)start);
+	return result;
+}
+
+/* Creates it on the pool, or not at all. -EEXIST when the key was taken meanwhile. What has a key
+ * may be found by others before it is complete: that there are pages is tried beforehand. */
 static long create_on_pool(int key, size_t size, int flags, size_t page)
 {
-	int proof = pl_hugetlb_prove(size, page);
+	int result = key == IPC_PRIVATE ? 0 : pl_hugetlb_prove(size, page);
 	long id;
 
-	if (proof)
-		return proof;
+	if (result)
+		return result;
 	id = pl_sys_shmget(key, size, flags | IPC_CREAT | IPC_EXCL | pl_hugetlb_shm_flags(page));
 	if (id == -EPERM)
 		group_refuses = true;
-	return id;
+	if (id < 0)
+		return id;
+	result = commit(id, size, page);
+	if (!result)
+		return id;
+	pl_sys_shmctl((int)id, IPC_RMID, NULL);
+	return result;
 }
 
 static long create(int key, size_t size, int flags)
