@@ -9,6 +9,7 @@
 enum { LONGEST_WAIT = 64 };
 
 static uint64_t taken;
+static bool used;
 static unsigned int wait; /* requests to pass after the next failure, less one doubling */
 static unsigned int to_pass;
 
@@ -35,6 +36,19 @@ static uint64_t available(uintptr_t page)
 	return room < pages ? room : pages;
 }
 
+uint64_t pl_memory_now(void)
+{
+	return pl_memory_available("");
+}
+
+/* Only lifting commits memory: read where that may be decided. */
+static uint64_t memory_for(const pl_facts_t *facts)
+{
+	return facts->shmem_mode == PL_SHMEM_NEVER || facts->shmem_mode == PL_SHMEM_UNKNOWN
+		       ? pl_memory_now()
+		       : 0;
+}
+
 void pl_pools_describe(pl_shared_request_t *request)
 {
 	const pl_facts_t *facts = pl_context_facts_for(request->length);
@@ -44,7 +58,7 @@ void pl_pools_describe(pl_shared_request_t *request)
 	    !pl_policy_in_place(request->kind, &pl_context.config, facts).advise)
 		return;
 	request->taken = __atomic_load_n(&taken, __ATOMIC_RELAXED);
-	request->memory = pl_memory_available("");
+	request->memory = memory_for(facts);
 	request->backing_off = passes();
 	for (int i = 0; i < PL_POOLS; i++) {
 		request->pools[i].page = sizes[i];
@@ -53,18 +67,19 @@ void pl_pools_describe(pl_shared_request_t *request)
 	}
 }
 
-uint64_t pl_memory_now(void)
-{
-	return pl_memory_available("");
-}
-
 bool pl_pools_in_use(void)
 {
-	return __atomic_load_n(&taken, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&used, __ATOMIC_RELAXED);
+}
+
+void pl_pools_use(void)
+{
+	__atomic_store_n(&used, true, __ATOMIC_RELAXED);
 }
 
 void pl_pools_take(size_t bytes)
 {
+	pl_pools_use();
 	__atomic_fetch_add(&taken, bytes, __ATOMIC_RELAXED);
 }
 
