@@ -71,7 +71,7 @@ static json_t *segment(const pl_view_row_t *row)
 	put(object, "reason", row->reason ? string(row->reason) : json_null());
 	put(object, "measured", json_true());
 	put_usage(object, &row->usage);
-	put(object, "hugetlb_page", number(row->pool_page));
+	put(object, "pool_page", number(row->pool_page));
 	return object;
 }
 

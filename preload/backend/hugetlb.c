@@ -40,10 +40,10 @@ static long map_file(pl_range_t range, int prot, uintptr_t page)
 
 	if (fd < 0)
 		return fd;
-	result = pl_sys_ftruncate(fd, pl_range_length(range));
-	if (!result)
-		result = pl_ops->mmap(range.start, pl_range_length(range), prot,
-				      MAP_SHARED | MAP_FIXED, fd, 0);
+	/* A writable map extends the file by itself, without RLIMIT_FSIZE having a say
+	 * (fs/hugetlbfs/inode.c, hugetlbfs_file_mmap). */
+	result = pl_ops->mmap(range.start, pl_range_length(range), prot, MAP_SHARED | MAP_FIXED, fd,
+			      0);
 	pl_sys_close(fd);
 	return result;
 }

@@ -17,6 +17,7 @@ typedef enum {
 	PL_RANK_ARENA,
 	PL_RANK_FACTS,
 	PL_RANK_REGISTRY,
+	PL_RANK_PARTS,
 } pl_rank_t;
 
 typedef struct {

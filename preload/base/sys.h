@@ -125,11 +125,6 @@ static inline long pl_sys_unlink(const char *path)
 	return pl_syscall6(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 }
 
-static inline long pl_sys_ftruncate(int fd, size_t length)
-{
-	return pl_syscall6(SYS_ftruncate, fd, (long)length, 0, 0, 0, 0);
-}
-
 static inline long pl_sys_fstat(int fd, struct stat *ret_status)
 {
 	return pl_syscall6(SYS_fstat, fd, (long)ret_status, 0, 0, 0, 0);
@@ -138,6 +133,15 @@ static inline long pl_sys_fstat(int fd, struct stat *ret_status)
 static inline long pl_sys_readlinkat(const char *path, char *buffer, size_t length)
 {
 	return pl_syscall6(SYS_readlinkat, AT_FDCWD, (long)path, (long)buffer, (long)length, 0, 0);
+}
+
+/* Sets the thread's signal mask, as the kernel has it: 64 bits. Either may be NULL. */
+static inline long pl_sys_sigprocmask(const uint64_t *mask, uint64_t *ret_old)
+{
+	enum { SET_MASK = 2 }; /* SIG_SETMASK */
+
+	return pl_syscall6(SYS_rt_sigprocmask, SET_MASK, (long)mask, (long)ret_old,
+			   sizeof(uint64_t), 0, 0);
 }
 
 static inline long pl_sys_getpid(void)

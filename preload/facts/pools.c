@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "facts/pools.h"
 
-#include <linux/mempolicy.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "base/sys.h"
 #include "base/text.h"
@@ -61,65 +58,16 @@ static uint64_t groups_leave(const char *root, uint64_t page, const char *infix)
 							    .v2_used = paths[3] });
 }
 
-/* Copies the list behind `name`, as both files write it: "0-3,5". */
-static bool read_nodes(const char *root, const char *path, const char *name, char *ret_list,
-		       size_t size)
-{
-	int fd = pl_file_open(root, path);
-	bool found = false;
-	pl_lines_t lines;
-	char *line;
-
-	if (fd < 0)
-		return false;
-	pl_lines_init(&lines, fd);
-	while (!found && (line = pl_lines_next(&lines))) {
-		found = strncmp(line, name, strlen(name)) == 0;
-		if (!found)
-			continue;
-		line += strlen(name);
-		line += strspn(line, " \t");
-		line[strcspn(line, " \t\n")] = '\0';
-		found = strlen(line) < size;
-		if (found)
-			strcpy(ret_list, line);
-	}
-	pl_sys_close(fd);
-	return found;
-}
-
-static bool is_kept_from_nodes(const char *root)
-{
-	char allowed[256];
-	char all[256];
-
-	return read_nodes(root, "/proc/self/status", "Mems_allowed_list:", allowed,
-			  sizeof(allowed)) &&
-	       read_nodes(root, "/sys/devices/system/node/has_memory", "", all, sizeof(all)) &&
-	       strcmp(allowed, all) != 0;
-}
-
-/* Of this process, whatever the root: a policy that binds to nodes refuses at the time of the fault
- * as well. */
-static bool is_bound_to_nodes(void)
-{
-	int mode = MPOL_DEFAULT;
-
-	return pl_syscall6(SYS_get_mempolicy, (long)&mode, 0, 0, 0, 0, 0) == 0 && mode == MPOL_BIND;
-}
-
-uint64_t pl_pool_available(const char *root, uint64_t page, bool *ret_limited)
+uint64_t pl_pool_available(const char *root, uint64_t page)
 {
 	uint64_t pages = pool_leaves(root, page);
 	uint64_t faults;
 	uint64_t reservations;
 
-	*ret_limited = false;
 	if (!pages)
 		return 0;
 	faults = groups_leave(root, page, "");
 	reservations = groups_leave(root, page, "rsvd.");
-	*ret_limited = faults != UINT64_MAX || is_kept_from_nodes(root) || is_bound_to_nodes();
 	if (reservations < faults)
 		faults = reservations;
 	return faults / page < pages ? faults / page : pages;

@@ -3,17 +3,15 @@
 #ifndef PL_FACTS_POOLS_H
 #define PL_FACTS_POOLS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /*
  * Pages of `page` bytes that new maps could reserve in the hugetlb pool: free, less what is
  * reserved already, and what nr_overcommit_hugepages allows beyond the pool
  * (Documentation/admin-guide/mm/hugetlbpage.rst); no more than cgroups leave. 0 where the kernel
- * has no such pages. Sets *ret_limited when something narrower than the pool decides at the time of
- * a page fault, so that a reservation proves nothing: a cgroup, or a cpuset without some node.
+ * has no such pages.
  */
-uint64_t pl_pool_available(const char *root, uint64_t page, bool *ret_limited);
+uint64_t pl_pool_available(const char *root, uint64_t page);
 
 /* Bytes that could be committed without pushing others out: MemAvailable, or less where a memory
  * cgroup (v1 or v2) of this process leaves less. 0 when nothing can be read. */

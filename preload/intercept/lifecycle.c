@@ -16,6 +16,7 @@
 #include "placement/bss.h"
 #include "placement/context.h"
 #include "placement/contract.h"
+#include "placement/parts.h"
 #include "report/counters.h"
 #include "report/report.h"
 
@@ -106,6 +107,7 @@ static void after_fork_in_child(void)
 	pl_break_after_fork();
 	pl_arena_after_fork();
 	pl_registry_after_fork();
+	pl_parts_after_fork();
 	pl_contract_after_fork();
 	pl_count(PL_COUNTER_FORKS);
 }

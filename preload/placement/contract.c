@@ -9,16 +9,27 @@
 #include "backend/thp.h"
 #include "base/file.h"
 #include "base/sys.h"
+#include "base/text.h"
+#include "placement/context.h"
 #include "placement/map.h"
+#include "placement/parts.h"
 #include "placement/pools.h"
 #include "registry/registry.h"
 #include "report/counters.h"
 
-/* Parts of cut pages that the program has unmapped, sorted by nothing, disjoint. */
-enum { DEAD_MAX = 64 };
+#ifndef MADV_DONTNEED_LOCKED /* Linux 5.18 */
+#define MADV_DONTNEED_LOCKED 24
+#endif
 
-static pl_range_t dead[DEAD_MAX];
+/* Copying needs as much memory again: no more than this share of what is available. */
+enum { COPY_SHARE = 4 };
+
 static bool shared_with_others;
+
+static bool find_pages(pl_range_t range, pl_segment_t *ret_segment)
+{
+	return pl_pools_in_use() && pl_registry_find_hugetlb(range, ret_segment);
+}
 
 /* The hugetlb page of ours that `addr` cuts in two; empty when it cuts none. */
 static pl_range_t cut_page(uintptr_t addr)
@@ -26,7 +37,7 @@ static pl_range_t cut_page(uintptr_t addr)
 	pl_segment_t segment;
 	uintptr_t start;
 
-	if (!pl_registry_find(pl_range(addr, addr + 1), &segment) || !segment.hugetlb_page)
+	if (!find_pages(pl_range(addr, addr + 1), &segment))
 		return pl_range(0, 0);
 	start = pl_round_down(addr, segment.hugetlb_page);
 	return addr == start ? pl_range(0, 0) : pl_range(start, start + segment.hugetlb_page);
@@ -39,78 +50,35 @@ bool pl_contract_cuts(pl_range_t range)
 	return !pl_range_empty(cut_page(range.start)) || !pl_range_empty(cut_page(range.end));
 }
 
-static void remember(pl_range_t part)
+static void unmap_part(pl_range_t page, pl_range_t range)
 {
-	for (size_t i = 0; i < DEAD_MAX; i++) {
-		if (!pl_range_empty(dead[i]))
-			continue;
-		dead[i] = part;
+	if (!pl_parts_add(page, range))
 		return;
-	}
-	pl_count(PL_COUNTER_CUTS_KEPT); /* the page then stays until the process ends */
-}
-
-/* Bytes of the page that were unmapped. Parts do not overlap: each is clipped by the caller. */
-static size_t dead_bytes(pl_range_t page)
-{
-	size_t bytes = 0;
-
-	for (size_t i = 0; i < DEAD_MAX; i++)
-		bytes += pl_range_length(pl_range_clip(dead[i], page));
-	return bytes;
-}
-
-static void forget_parts(pl_range_t page)
-{
-	for (size_t i = 0; i < DEAD_MAX; i++)
-		if (pl_range_meets(dead[i], page))
-			dead[i] = pl_range(0, 0);
-}
-
-/* The part of one page that is still there and now goes. Parts may be unmapped twice. */
-static void unmap_part(pl_range_t page, pl_range_t part)
-{
-	part = pl_range_clip(part, page);
-	for (size_t i = 0; i < DEAD_MAX; i++) {
-		if (!pl_range_meets(dead[i], part))
-			continue;
-		if (dead[i].start <= part.start && dead[i].end < part.end)
-			part.start = dead[i].end;
-		else if (dead[i].start > part.start && dead[i].end >= part.end)
-			part.end = dead[i].start;
-		else if (dead[i].start <= part.start)
-			return;
-		else
-			dead[i] = pl_range(0, 0); /* swallowed by the new part */
-	}
-	remember(part);
-	if (dead_bytes(page) < pl_range_length(page))
-		return;
-	forget_parts(page);
 	pl_map_forget(page);
 	pl_ops->munmap(page.start, pl_range_length(page));
 }
 
-void pl_contract_unmap(pl_range_t range)
+long pl_contract_unmap(pl_range_t range)
 {
 	pl_range_t head = cut_page(range.start);
 	pl_range_t tail = cut_page(range.end);
-	pl_range_t inner = range;
+	pl_range_t inner = pl_range(pl_range_empty(head) ? range.start : head.end,
+				    pl_range_empty(tail) ? range.end : tail.start);
 
 	pl_count(PL_COUNTER_CUTS);
-	if (!pl_range_empty(head)) {
+	if (!pl_range_empty(inner)) {
+		long result;
+
+		pl_map_forget(inner);
+		result = pl_ops->munmap(inner.start, pl_range_length(inner));
+		if (result)
+			return result;
+	}
+	if (!pl_range_empty(head))
 		unmap_part(head, range);
-		inner.start = head.end;
-	}
-	if (!pl_range_empty(tail)) {
-		if (tail.start != head.start)
-			unmap_part(tail, range);
-		inner.end = tail.start;
-	}
-	if (pl_range_empty(inner))
-		return;
-	pl_map_forget(inner);
-	pl_ops->munmap(inner.start, pl_range_length(inner));
+	if (!pl_range_empty(tail) && tail.start != head.start)
+		unmap_part(tail, range);
+	return 0;
 }
 
 /* A dump flag acts on whole pages: those that the range holds. */
@@ -155,6 +123,7 @@ static long advise_part(pl_range_t part, uintptr_t page, int advice)
 	case MADV_NOHUGEPAGE:
 	case MADV_COLLAPSE:
 	case MADV_DONTNEED:
+	case MADV_DONTNEED_LOCKED:
 		return 0;
 	case MADV_REMOVE:
 		return remove_in_place(part);
@@ -170,11 +139,6 @@ static long advise_part(pl_range_t part, uintptr_t page, int advice)
 		break;
 	}
 	return pl_ops->madvise(part.start, pl_range_length(part), advice);
-}
-
-static bool find_pages(pl_range_t range, pl_segment_t *ret_segment)
-{
-	return pl_pools_in_use() && pl_registry_find_hugetlb(range, ret_segment);
 }
 
 /* The kernel goes on behind a hole, and reports it in the end (madvise(2), ENOMEM). */
@@ -212,72 +176,154 @@ void pl_contract_after_fork(void)
 	shared_with_others = true;
 }
 
-/* The protection of the map that holds `addr`, from /proc; -1 when it cannot be read. */
-static int protection_at(uintptr_t addr)
+/* Whether a line of /proc/self/maps is of a shared map, and its protection. */
+static bool parse_shared(const char *line, pl_range_t *ret_map, int *ret_prot)
+{
+	uint64_t start;
+	uint64_t end;
+	const char *rest = pl_parse_number(line, 16, &start);
+
+	rest = pl_parse_number(rest + 1, 16, &end);
+	*ret_map = pl_range(start, end);
+	*ret_prot = (rest[1] == 'r' ? PROT_READ : 0) | (rest[2] == 'w' ? PROT_WRITE : 0) |
+		    (rest[3] == 'x' ? PROT_EXEC : 0);
+	return rest[4] == 's';
+}
+
+/* The one protection that all of a range has, without a gap; -1 when it has not, or cannot be read
+ * by the program itself. */
+static int protection_of(pl_range_t range)
 {
 	int fd = pl_file_open("", "/proc/self/maps");
 	pl_lines_t lines;
-	int prot = -1;
+	int found = -1;
 	char *line;
 
 	if (fd < 0)
 		return -1;
 	pl_lines_init(&lines, fd);
-	while (prot < 0 && (line = pl_lines_next(&lines))) {
-		uint64_t start;
-		uint64_t end;
-		const char *rest = pl_parse_number(line, 16, &start);
+	while (!pl_range_empty(range) && (line = pl_lines_next(&lines))) {
+		pl_range_t map;
+		int prot;
+		bool shared = parse_shared(line, &map, &prot);
 
-		rest = pl_parse_number(rest + 1, 16, &end);
-		if (addr >= start && addr < end)
-			prot = (rest[1] == 'r' ? PROT_READ : 0) |
-			       (rest[2] == 'w' ? PROT_WRITE : 0) | (rest[3] == 'x' ? PROT_EXEC : 0);
+		if (map.end <= range.start)
+			continue;
+		if (!shared || map.start > range.start || (found >= 0 && prot != found))
+			break;
+		found = prot;
+		range.start = map.end;
 	}
 	pl_sys_close(fd);
-	return prot;
-}
-
-/* Copies pages to one plain shared map and moves that over them. */
-static bool replace_page(pl_range_t page)
-{
-	size_t length = pl_range_length(page);
-	int prot = protection_at(page.start);
-	long copy;
-
-	if (prot < 0 || !(prot & PROT_READ))
-		return false;
-	copy = pl_ops->mmap(0, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (pl_sys_failed(copy))
-		return false;
-	memcpy((void *)copy, (const void *)page.start, length);
-	if (pl_ops->mprotect((uintptr_t)copy, length, prot) ||
-	    pl_sys_failed(pl_ops->mremap((uintptr_t)copy, length, length,
-					 MREMAP_MAYMOVE | MREMAP_FIXED, page.start))) {
-		pl_ops->munmap((uintptr_t)copy, length);
-		return false;
-	}
-	pl_map_forget(page);
-	pl_count(PL_COUNTER_MADE_PLAIN);
-	return true;
+	return pl_range_empty(range) && found >= 0 && found & PROT_READ ? found : -1;
 }
 
 /* A task has one link for each thread, beside those of every folder (fs/proc/base.c,
  * proc_task_getattr). */
-static bool is_alone(void)
+static bool has_one_thread(void)
 {
 	enum { LINKS_OF_ONE_THREAD = 3 };
+	int fd = pl_file_open("", "/proc/self/task");
 	struct stat status;
-	int fd;
 	long result;
 
-	if (shared_with_others)
-		return false;
-	fd = pl_file_open("", "/proc/self/task");
 	if (fd < 0)
 		return false;
 	result = pl_sys_fstat(fd, &status);
 	pl_sys_close(fd);
 	return !result && status.st_nlink == LINKS_OF_ONE_THREAD;
+}
+
+/* A child made without fork(3) shares the memory too. */
+static bool has_no_children(void)
+{
+	char path[PL_PATH_MAX];
+	char children[32];
+	pl_text_t text = PL_TEXT_INIT(path, -1);
+
+	pl_text_format(&text, "/proc/self/task/%lu/children", (unsigned long)pl_sys_getpid());
+	return pl_file_read("", pl_text_end(&text), children, sizeof(children)) == 0;
+}
+
+static bool is_alone(void)
+{
+	return !shared_with_others && !pl_context_facts()->confined && has_one_thread() &&
+	       has_no_children();
+}
+
+/* A signal handler that writes between copy and move would write to what goes. */
+static long copy_and_move(pl_range_t range, uintptr_t copy, int prot)
+{
+	uint64_t all = UINT64_MAX;
+	uint64_t before = 0;
+	long result;
+
+	pl_sys_sigprocmask(&all, &before);
+	memcpy((void *)copy, (const void *)range.start, pl_range_length(range));
+	result = pl_ops->mprotect(copy, pl_range_length(range), prot);
+	if (!result)
+		result = pl_ops->mremap(copy, pl_range_length(range), pl_range_length(range),
+					MREMAP_MAYMOVE | MREMAP_FIXED, range.start);
+	pl_sys_sigprocmask(&before, NULL);
+	return result;
+}
+
+/* What was unmapped in a page that stayed is there again, and now can go. */
+static void unmap_noted_parts(pl_range_t range)
+{
+	pl_range_t part;
+
+	while (!pl_range_empty(part = pl_parts_find(range))) {
+		pl_parts_forget(part);
+		pl_ops->munmap(part.start, pl_range_length(part));
+	}
+}
+
+/* Copies a range to one plain shared map and moves that over it. */
+static bool replace(pl_range_t range)
+{
+	size_t length = pl_range_length(range);
+	int prot = protection_of(range);
+	long copy;
+
+	if (prot < 0 || length > pl_memory_now() / COPY_SHARE)
+		return false;
+	copy = pl_ops->mmap(0, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (pl_sys_failed(copy))
+		return false;
+	if (pl_sys_failed(copy_and_move(range, (uintptr_t)copy, prot))) {
+		pl_ops->munmap((uintptr_t)copy, length);
+		return false;
+	}
+	unmap_noted_parts(range);
+	pl_map_forget(range);
+	pl_count(PL_COUNTER_MADE_PLAIN);
+	return true;
+}
+
+/* Others may be attached to a SysV segment. */
+static bool is_ours_alone(pl_range_t range)
+{
+	pl_segment_t segment;
+
+	return find_pages(range, &segment) && segment.kind == PL_KIND_SHARED &&
+	       range.start >= segment.whole.start && range.end <= segment.whole.end && is_alone();
+}
+
+static bool replace_cut(pl_range_t page)
+{
+	return pl_range_empty(page) || (is_ours_alone(page) && replace(page));
+}
+
+bool pl_contract_make_plain(pl_range_t range)
+{
+	pl_range_t head = cut_page(range.start);
+	pl_range_t tail = cut_page(range.end);
+
+	if (replace_cut(head) && (tail.start == head.start || replace_cut(tail)))
+		return true;
+	pl_count(PL_COUNTER_CUTS_REFUSED);
+	return false;
 }
 
 bool pl_contract_make_whole_plain(pl_range_t range)
@@ -286,20 +332,8 @@ bool pl_contract_make_whole_plain(pl_range_t range)
 
 	if (!find_pages(range, &segment))
 		return true;
-	if (is_alone() && replace_page(range))
+	if (!pl_range_empty(range) && pl_contract_make_plain(range) &&
+	    (!find_pages(range, &segment) || (is_ours_alone(range) && replace(range))))
 		return true;
-	pl_count(PL_COUNTER_CUTS_REFUSED);
-	return false;
-}
-
-bool pl_contract_make_plain(pl_range_t range)
-{
-	pl_range_t head = cut_page(range.start);
-	pl_range_t tail = cut_page(range.end);
-
-	if (is_alone() && (pl_range_empty(head) || replace_page(head)) &&
-	    (pl_range_empty(tail) || tail.start == head.start || replace_page(tail)))
-		return true;
-	pl_count(PL_COUNTER_CUTS_REFUSED);
 	return false;
 }

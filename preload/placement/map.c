@@ -11,6 +11,7 @@
 #include "placement/break.h"
 #include "placement/context.h"
 #include "placement/contract.h"
+#include "placement/parts.h"
 #include "placement/pools.h"
 #include "placement/reserve.h"
 #include "placement/shared.h"
@@ -37,6 +38,7 @@ void pl_map_forget(pl_range_t range)
 	pl_arena_forget(range);
 	if (!pl_registry_may_meet(range))
 		return;
+	pl_parts_forget(range);
 	if (pl_context_measures())
 		pl_collect_closing(range, pl_context_facts()->large_page);
 	if (pl_pools_in_use())
@@ -166,10 +168,14 @@ long pl_map(const pl_request_t *request, int fd, off_t offset)
 
 	pl_count(request->origin == PL_ORIGIN_LIBC ? PL_COUNTER_MMAP_LIBC
 						   : PL_COUNTER_MMAP_PROGRAM);
+	if ((uintptr_t)offset % pl_base_page) { /* EINVAL, whatever the rest says */
+		pl_count(PL_COUNTER_MAP_PASSED);
+		return original(request, fd, offset);
+	}
 	if (request->flags & MAP_FIXED && !pl_range_empty(range)) {
 		pl_break_yield_attributes(range);
-		if (pl_contract_cuts(range))
-			pl_contract_make_plain(range);
+		if (pl_contract_cuts(range) && !pl_contract_make_plain(range))
+			return original(request, fd, offset);
 		if (!(request->flags & MAP_ANONYMOUS) && pl_tmpfs_map(request, fd, offset, &start))
 			return start;
 		return map_fixed(request, range, fd, offset);
@@ -191,10 +197,8 @@ long pl_unmap(uintptr_t addr, size_t length)
 
 	if (!pl_range_empty(range)) {
 		pl_break_yield_attributes(range);
-		if (pl_contract_cuts(range)) {
-			pl_contract_unmap(range);
-			return 0;
-		}
+		if (pl_contract_cuts(range))
+			return pl_contract_unmap(range);
 		pl_map_forget(range);
 	}
 	return pl_ops->munmap(addr, length);

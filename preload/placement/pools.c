@@ -9,6 +9,7 @@
 enum { LONGEST_WAIT = 64 };
 
 static uint64_t taken;
+static bool used;
 static unsigned int wait; /* requests to pass after the next failure, less one doubling */
 static unsigned int to_pass;
 
@@ -27,12 +28,25 @@ bool pl_pools_are_on_mount(void)
 	return *pl_context.config.hugetlbfs;
 }
 
-static uint64_t available(uintptr_t page, bool *ret_limited)
+static uint64_t available(uintptr_t page)
 {
-	uint64_t pages = pl_pool_available("", page, ret_limited);
+	uint64_t pages = pl_pool_available("", page);
 	uint64_t room = pages && pl_pools_are_on_mount() ? pl_hugetlbfs_room(page) : pages;
 
 	return room < pages ? room : pages;
+}
+
+uint64_t pl_memory_now(void)
+{
+	return pl_memory_available("");
+}
+
+/* Only lifting commits memory: read where that may be decided. */
+static uint64_t memory_for(const pl_facts_t *facts)
+{
+	return facts->shmem_mode == PL_SHMEM_NEVER || facts->shmem_mode == PL_SHMEM_UNKNOWN
+		       ? pl_memory_now()
+		       : 0;
 }
 
 void pl_pools_describe(pl_shared_request_t *request)
@@ -44,28 +58,28 @@ void pl_pools_describe(pl_shared_request_t *request)
 	    !pl_policy_in_place(request->kind, &pl_context.config, facts).advise)
 		return;
 	request->taken = __atomic_load_n(&taken, __ATOMIC_RELAXED);
-	request->memory = pl_memory_available("");
+	request->memory = memory_for(facts);
 	request->backing_off = passes();
 	for (int i = 0; i < PL_POOLS; i++) {
 		request->pools[i].page = sizes[i];
 		if (!request->backing_off)
-			request->pools[i].available =
-				available(sizes[i], &request->pools[i].limited);
+			request->pools[i].available = available(sizes[i]);
 	}
-}
-
-uint64_t pl_memory_now(void)
-{
-	return pl_memory_available("");
 }
 
 bool pl_pools_in_use(void)
 {
-	return __atomic_load_n(&taken, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&used, __ATOMIC_RELAXED);
+}
+
+void pl_pools_use(void)
+{
+	__atomic_store_n(&used, true, __ATOMIC_RELAXED);
 }
 
 void pl_pools_take(size_t bytes)
 {
+	pl_pools_use();
 	__atomic_fetch_add(&taken, bytes, __ATOMIC_RELAXED);
 }
 

@@ -18,10 +18,11 @@ bool pl_pools_are_on_mount(void);
 /* Bytes that could be committed now. */
 uint64_t pl_memory_now(void);
 
-/* Whether any memory of this process is on hugetlb pages by us. */
+/* Whether any memory of this process is, or was, on hugetlb pages by the shim; and notes it. */
 bool pl_pools_in_use(void);
+void pl_pools_use(void);
 
-/* Counts bytes taken from a pool and given back. */
+/* Counts bytes taken from a pool and given back, for PAGELIFT_MAX_BYTES. */
 void pl_pools_take(size_t bytes);
 void pl_pools_give_back(size_t bytes);
 

@@ -11,6 +11,7 @@
 #include "placement/context.h"
 #include "placement/contract.h"
 #include "placement/map.h"
+#include "placement/pools.h"
 #include "placement/promote.h"
 #include "registry/registry.h"
 #include "report/counters.h"
@@ -119,17 +120,41 @@ static bool is_whole_segment(pl_range_t range, pl_segment_t *ret_segment)
 	       ret_segment->range.start == range.start && ret_segment->range.end == range.end;
 }
 
-/* What a shrinking call gives up of the old range. */
-static pl_range_t kept_less(const pl_remap_request_t *request, pl_range_t old)
+/* A call that shrinks hugetlb memory of ours gives up its end, as munmap does. */
+static bool shrinks_pages(const pl_remap_request_t *request, pl_range_t old)
 {
-	return pl_range(old.start + pl_round_up(request->new_length, pl_base_page), old.end);
-}
+	pl_segment_t segment;
 
-static bool shrinks_across_a_page(const pl_remap_request_t *request, pl_range_t old)
-{
 	return request->new_length && request->new_length < request->old_length &&
 	       request->old % pl_base_page == 0 && !(request->flags & ~MREMAP_MAYMOVE) &&
-	       pl_contract_cuts(kept_less(request, old));
+	       pl_pools_in_use() && pl_registry_find_hugetlb(old, &segment) &&
+	       segment.range.start <= old.start;
+}
+
+static long shrink_pages(const pl_remap_request_t *request, pl_range_t old)
+{
+	uintptr_t end = old.start + pl_round_up(request->new_length, pl_base_page);
+	long result = end < old.end ? pl_unmap(end, old.end - end) : 0;
+
+	return result ? result : (long)request->old;
+}
+
+/* Hugetlb memory that has to stay is the kernel's to move (Linux 5.16) or to refuse. */
+static long remap_pages(const pl_remap_request_t *request, pl_range_t old)
+{
+	long result = original(request);
+	pl_segment_t segment;
+
+	if (pl_sys_failed(result) || !pl_registry_find_hugetlb(old, &segment))
+		return result;
+	if (request->old_length)
+		pl_map_forget(old);
+	segment.range = pl_map_range((uintptr_t)result, request->new_length);
+	segment.whole = segment.range;
+	segment.asked = request->new_length;
+	pl_pools_take(pl_range_length(segment.range));
+	pl_map_enlist(&segment);
+	return result;
 }
 
 long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
@@ -140,13 +165,14 @@ long pl_remap(pl_origin_t origin, const pl_remap_request_t *request)
 	bool known;
 
 	pl_break_yield_attributes(old);
-	if (shrinks_across_a_page(request, old)) {
-		pl_contract_unmap(kept_less(request, old));
-		return (long)request->old;
-	}
+	if (shrinks_pages(request, old))
+		return shrink_pages(request, old);
+	if (request->flags & MREMAP_FIXED && pl_contract_cuts(target) &&
+	    !pl_contract_make_plain(target))
+		return original(request);
 	if (!pl_contract_make_whole_plain(
 		    request->old_length ? old : pl_map_range(request->old, request->new_length)))
-		return original(request);
+		return remap_pages(request, old);
 	if (request->flags & MREMAP_FIXED) {
 		pl_break_yield_attributes(target);
 		pl_map_forget(target);

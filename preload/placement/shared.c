@@ -20,11 +20,13 @@ static const int known_flags = MAP_TYPE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_PO
 /* Memory mapped without access will be cut up by mprotect, which hugetlb pages would refuse. */
 bool pl_shared_takes(const pl_request_t *request)
 {
-	return (request->flags & MAP_TYPE) == MAP_SHARED && request->flags & MAP_ANONYMOUS &&
+	return pl_round_up(request->length, pl_base_page) > request->length - 1 &&
+	       (request->flags & MAP_TYPE) == MAP_SHARED && request->flags & MAP_ANONYMOUS &&
 	       !(request->flags & ~known_flags) && !request->addr && request->prot != PROT_NONE;
 }
 
-static bool enlist(pl_range_t range, pl_reason_t reason, size_t hugetlb_page)
+static bool enlist(pl_range_t range, pl_reason_t reason, size_t hugetlb_page,
+		   pl_range_t whole)
 {
 	if (hugetlb_page)
 		pl_pools_take(pl_range_length(range));
@@ -32,7 +34,8 @@ static bool enlist(pl_range_t range, pl_reason_t reason, size_t hugetlb_page)
 					   .asked = pl_range_length(range),
 					   .kind = PL_KIND_SHARED,
 					   .reason = reason,
-					   .hugetlb_page = hugetlb_page }))
+					   .hugetlb_page = hugetlb_page,
+					   .whole = whole }))
 		return true;
 	if (hugetlb_page)
 		pl_pools_give_back(pl_range_length(range));
@@ -41,9 +44,11 @@ static bool enlist(pl_range_t range, pl_reason_t reason, size_t hugetlb_page)
 
 /* Puts the body on the pools. Returns where it ends: short of the plan where the kernel refused, or
  * where the books have no room for what the contract has to know. */
-static uintptr_t put_body(uintptr_t start, const pl_request_t *request,
+static uintptr_t put_body(pl_range_t all, const pl_request_t *request,
 			  const pl_shared_request_t *described, pl_shared_plan_t *plan)
 {
+	uintptr_t start = all.start;
+
 	for (int i = 0; i < PL_POOLS; i++) {
 		pl_range_t part = pl_range(start, start + plan->bytes[i]);
 
@@ -51,7 +56,7 @@ static uintptr_t put_body(uintptr_t start, const pl_request_t *request,
 			continue;
 		if (pl_hugetlb_put(part, request->prot, described->pools[i].page,
 				   pl_pools_are_on_mount()) ||
-		    !enlist(part, plan->reason, described->pools[i].page)) {
+		    !enlist(part, plan->reason, described->pools[i].page, all)) {
 			plan->reason = PL_REASON_POOL_REFUSED;
 			pl_pools_note(false);
 			return start;
@@ -85,7 +90,7 @@ static long put_rest(pl_range_t rest, const pl_request_t *request,
 	if (request->flags & MAP_POPULATE)
 		pl_thp_populate(rest, request->prot);
 	if (pl_range_length(rest) >= facts->large_page)
-		enlist(rest, reason, 0);
+		enlist(rest, reason, 0, rest);
 	return 0;
 }
 
@@ -113,7 +118,7 @@ static long place(const pl_request_t *request, const pl_shared_request_t *descri
 	if (pl_sys_failed(start))
 		return start;
 	all = pl_range((uintptr_t)start, (uintptr_t)start + whole);
-	body_end = put_body(all.start, request, described, plan);
+	body_end = put_body(all, request, described, plan);
 	result = put_rest(pl_range(body_end, all.end), request, described);
 	if (!result)
 		return start;

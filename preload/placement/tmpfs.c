@@ -20,12 +20,21 @@
 /* Lifted when at least one page in two is in use. st_blocks counts 512 bytes (stat(2)). */
 enum { DENSE_SHARE = 2, BLOCK_BYTES = 512 };
 
-static bool is_on_tmpfs(int fd)
-{
-	struct statfs status;
+typedef struct {
+	struct stat status;
+	bool is_limited;
+} file_t;
 
-	return pl_syscall6(SYS_fstatfs, fd, (long)&status, 0, 0, 0, 0) == 0 &&
-	       status.f_type == TMPFS_MAGIC;
+/* A regular file on tmpfs. Devices in /dev may lie on one as well, and are none. */
+static bool read_file(int fd, file_t *ret_file)
+{
+	struct statfs mount;
+
+	if (pl_sys_fstat(fd, &ret_file->status) || !S_ISREG(ret_file->status.st_mode) ||
+	    pl_syscall6(SYS_fstatfs, fd, (long)&mount, 0, 0, 0, 0) || mount.f_type != TMPFS_MAGIC)
+		return false;
+	ret_file->is_limited = mount.f_blocks != 0; /* size= of the mount */
+	return true;
 }
 
 /* At an address of the program's choice only where it is in step with the file already (ZGC commits
@@ -37,7 +46,8 @@ static bool is_candidate(const pl_request_t *request, off_t offset, uintptr_t pa
 
 	if (request->addr)
 		known |= MAP_FIXED;
-	return (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) && !(request->flags & ~known) &&
+	return pl_round_up(request->length, pl_base_page) > request->length - 1 &&
+	       (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) && !(request->flags & ~known) &&
 	       page && request->length >= page &&
 	       (!request->addr ||
 		(request->flags & MAP_FIXED && (request->addr - (uintptr_t)offset) % page == 0));
@@ -71,48 +81,64 @@ static long map_there(const pl_request_t *request, int fd, off_t offset)
 
 /* Whether most of the file up to `end` has memory already (written, or allocated by fallocate, as
  * far as a count of blocks can tell: nothing says where they are). Lifting fills the holes, which
- * st_blocks would show to others: so no sparse file is lifted. */
-static bool is_dense(const struct stat *status, off_t end)
+ * st_blocks would show to others: so no sparse file is lifted, and on a mount with a limit none
+ * with holes, as others could lack what it takes. */
+static bool is_dense(const file_t *file, off_t end)
 {
-	return status->st_blocks * BLOCK_BYTES * DENSE_SHARE >= end;
+	off_t allocated = file->status.st_blocks * BLOCK_BYTES;
+
+	if (file->is_limited)
+		return allocated >= end;
+	return pl_context.config.populate == PL_POPULATE_EAGER || allocated * DENSE_SHARE >= end;
 }
 
 /* The part of the map that lies within the file; beyond its end a touch is a SIGBUS. */
-static pl_reason_t lift(pl_range_t range, const struct stat *status, off_t offset, uintptr_t page)
+static pl_range_t inside_of(pl_range_t range, const file_t *file, off_t offset)
 {
-	size_t inside = (size_t)(status->st_size - offset);
+	off_t inside = file->status.st_size - offset;
 
-	if (inside > pl_range_length(range))
-		inside = pl_range_length(range);
-	if (status->st_size <= offset || (!is_dense(status, offset + (off_t)inside) &&
-					  pl_context.config.populate != PL_POPULATE_EAGER))
-		return PL_REASON_SHMEM_SPARSE;
-	inside = pl_round_down(inside, page);
-	if (inside < pl_range_length(range))
-		range.end = range.start + inside;
-	return pl_promote_shared(range);
+	if (inside <= 0)
+		return pl_range(0, 0);
+	if ((size_t)inside < pl_range_length(range))
+		range.end = range.start + (size_t)inside;
+	return range;
 }
 
-static pl_reason_t improve(pl_range_t range, int fd, off_t offset)
+static pl_shmem_mode_t mode_of(const file_t *file, pl_shmem_mode_t machine)
 {
-	pl_shared_request_t request = { .kind = PL_KIND_TMPFS, .memory = pl_memory_now() };
+	static uint64_t last; /* device asked about last: its number, and the mode plus one */
+	uint64_t known = __atomic_load_n(&last, __ATOMIC_RELAXED);
+	pl_shmem_mode_t mode;
+
+	if (known >> 8 == file->status.st_dev && known & 0xff)
+		return (pl_shmem_mode_t)((known & 0xff) - 1);
+	mode = pl_tmpfs_mode("", file->status.st_dev, machine);
+	__atomic_store_n(&last, (uint64_t)file->status.st_dev << 8 | (mode + 1), __ATOMIC_RELAXED);
+	return mode;
+}
+
+static pl_reason_t improve(pl_range_t range, const file_t *file, off_t offset)
+{
+	pl_shared_request_t request = { .kind = PL_KIND_TMPFS };
+	pl_range_t inside = inside_of(range, file, offset);
+	bool dense = is_dense(file, offset + (off_t)pl_range_length(inside));
 	pl_facts_t facts = *pl_context_facts();
 	pl_reason_t reason;
-	struct stat status;
 
-	if (pl_sys_fstat(fd, &status))
-		return PL_REASON_SHMEM_SPARSE;
-	facts.shmem_mode = pl_tmpfs_mode("", status.st_dev, facts.shmem_mode);
+	if (dense && !pl_range_empty(inside))
+		request.memory = pl_memory_now();
+	facts.shmem_mode = mode_of(file, facts.shmem_mode);
 	switch (pl_policy_shmem(&request, pl_range_length(range), &pl_context.config, &facts,
 				&reason)) {
 	case PL_SHMEM_ADVICE:
 		return pl_thp_advise(range) ? PL_REASON_ADVICE_REFUSED : reason;
 	case PL_SHMEM_LIFT:
-		return lift(range, &status, offset, facts.large_page);
+		return pl_promote_shared(inside);
 	case PL_SHMEM_LEAVE:
 		break;
 	}
-	return reason;
+	return reason == PL_REASON_SHMEM_TOO_LARGE && !request.memory ? PL_REASON_SHMEM_SPARSE
+								      : reason;
 }
 
 bool pl_tmpfs_map(const pl_request_t *request, int fd, off_t offset, long *ret_start)
@@ -120,19 +146,22 @@ bool pl_tmpfs_map(const pl_request_t *request, int fd, off_t offset, long *ret_s
 	const pl_facts_t *facts = pl_context_facts_for(request->length);
 	pl_range_t range;
 	pl_reason_t reason;
+	file_t file;
 
 	if (!is_candidate(request, offset, facts->large_page) || pl_context.locks_future ||
 	    !pl_policy_in_place(PL_KIND_TMPFS, &pl_context.config, facts).advise ||
-	    !is_on_tmpfs(fd))
+	    !read_file(fd, &file))
 		return false;
 	*ret_start = request->addr ? map_there(request, fd, offset)
 				   : map_in_step(request, fd, offset, facts->large_page);
 	if (pl_sys_failed(*ret_start))
 		return false;
 	range = pl_map_range((uintptr_t)*ret_start, request->length);
-	reason = improve(range, fd, offset);
+	reason = improve(range, &file, offset);
 	pl_count(PL_COUNTER_MAP_DECIDED);
-	pl_count(PL_COUNTER_PLACED);
+	if (reason == PL_REASON_LIFTED || reason == PL_REASON_LIFTED_PART ||
+	    reason == PL_REASON_SHMEM_ADVISED)
+		pl_count(PL_COUNTER_PLACED);
 	pl_count_reason(reason);
 	pl_map_enlist(&(pl_segment_t){ .range = range,
 				      .asked = request->length,

@@ -128,7 +128,7 @@ static bool fits(const pl_pool_t *pool, size_t length, uint64_t most_waste, uint
 	if (!pool->page || !size_is_wanted(config, pool->page))
 		return false;
 	whole = pl_round_up(length, pool->page);
-	return !pool->limited && whole - length < most_waste && whole <= quota &&
+	return whole - length < most_waste && whole <= quota &&
 	       whole / pool->page + config->keep_free <= pool->available;
 }
 
@@ -153,8 +153,6 @@ static pl_reason_t why_no_pool(const pl_shared_request_t *request, uint64_t quot
 
 	if (request->backing_off)
 		return PL_REASON_BACKING_OFF;
-	if (smallest->limited)
-		return PL_REASON_POOL_LIMITED;
 	if (smallest->page && quota < pl_round_up(request->length, smallest->page))
 		return PL_REASON_POOL_QUOTA;
 	return would_waste(request, config) ? PL_REASON_POOL_WASTE : PL_REASON_POOL_EMPTY;

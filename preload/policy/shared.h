@@ -11,7 +11,6 @@ enum { PL_POOLS = 2 }; /* the giant pages and the large ones, in this order */
 typedef struct {
 	uint64_t page; /* bytes */
 	uint64_t available;
-	bool limited; /* a reservation does not prove the pages (facts/pools.h) */
 } pl_pool_t;
 
 typedef struct {

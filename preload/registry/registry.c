@@ -213,7 +213,8 @@ void pl_registry_set_reason(pl_range_t range, pl_reason_t reason)
 		return;
 	for (size_t at = index_behind(range.start);
 	     at < registry.count && registry.segments[at].range.start < range.end; at++)
-		registry.segments[at].reason = reason;
+		if (!registry.segments[at].hugetlb_page) /* which no advice changes */
+			registry.segments[at].reason = reason;
 	end_change();
 }
 
@@ -230,7 +231,8 @@ size_t pl_registry_hugetlb_bytes(pl_range_t range)
 		return 0;
 	for (size_t at = index_behind(range.start);
 	     at < registry.count && registry.segments[at].range.start < range.end; at++)
-		if (registry.segments[at].hugetlb_page)
+		if (registry.segments[at].hugetlb_page &&
+		    registry.segments[at].kind == PL_KIND_SHARED)
 			bytes += pl_range_length(pl_range_clip(registry.segments[at].range, range));
 	pl_lock_release(&registry.lock);
 	return bytes;

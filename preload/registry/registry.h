@@ -19,6 +19,7 @@ typedef struct {
 	pl_kind_t kind;
 	pl_reason_t reason;
 	size_t hugetlb_page; /* bytes of the hugetlb pages that it consists of; 0 = none */
+	pl_range_t whole;    /* with hugetlb pages: all that the program got by its call */
 } pl_segment_t;
 
 /* What a reader in another process needs. `changes` is odd while the array is being changed: read
@@ -53,7 +54,7 @@ void pl_registry_set_reason(pl_range_t range, pl_reason_t reason);
 
 size_t pl_registry_count(void);
 
-/* Bytes of the range that lie in segments on hugetlb pages. */
+/* Bytes of the range that lie in shared maps (not SysV segments) on hugetlb pages. */
 size_t pl_registry_hugetlb_bytes(pl_range_t range);
 
 /* In a forked child: frees the lock; forgets everything if it was held, as the array may be half

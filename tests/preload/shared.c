@@ -7,6 +7,7 @@
 #include "victim.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -106,6 +107,62 @@ static void cuts(void)
 	v_outcome("munmap of all", munmap(p, lengths[2]) == 0);
 }
 
+/* A place that was used, cut and given back keeps nothing of that. */
+static void reuse(void)
+{
+	for (int i = 0; i < 4; i++) {
+		char *p = map(4 * V_MIB);
+
+		v_outcome("munmap of a part", munmap(p, V_MIB) == 0);
+		v_outcome("munmap of all", munmap(p, 4 * V_MIB) == 0);
+		p = map(4 * V_MIB);
+		v_stamp(p, 4 * V_MIB, 15);
+		v_outcome("munmap of the next part", munmap(p + V_MIB, V_MIB) == 0);
+		v_ok(v_stamped(p, V_MIB, 15), "the part before is there");
+		v_ok(v_stamped(p, 8, 15), "and readable");
+		p = mremap(p, V_MIB, V_MIB / 2, 0);
+		v_outcome("shrink what is left", p != MAP_FAILED);
+		v_outcome("munmap of what is left", munmap(p, 4 * V_MIB) == 0);
+	}
+}
+
+static void nonsense(void)
+{
+	int rw = PROT_READ | PROT_WRITE;
+	int flags = MAP_SHARED | MAP_ANONYMOUS;
+
+	v_outcome("length -1", mmap(NULL, (size_t)-1, rw, flags, -1, 0) != MAP_FAILED);
+	v_outcome("length -4096", mmap(NULL, (size_t)-4096, rw, flags, -1, 0) != MAP_FAILED);
+	v_outcome("length 0", mmap(NULL, 0, rw, flags, -1, 0) != MAP_FAILED);
+	v_outcome("misaligned offset", mmap(NULL, 8 * V_MIB, rw, flags, -1, 123) != MAP_FAILED);
+	v_outcome("misaligned offset, private",
+		  mmap(NULL, 8 * V_MIB, rw, MAP_PRIVATE | MAP_ANONYMOUS, -1, 123) != MAP_FAILED);
+}
+
+static void *remap_in_thread(void *arg)
+{
+	char *p = map(lengths[1]);
+
+	v_stamp(p, lengths[1], 17);
+	v_outcome("shrink with a thread", mremap(p, lengths[1], 4 * V_MIB, 0) == p);
+	v_ok(v_stamped(p, 4 * V_MIB, 17), "contents after shrinking");
+	v_outcome("munmap", munmap(p, 4 * V_MIB) == 0);
+	p = mmap(p, 4 * V_MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	v_fill(p, 1, 4 * V_MIB);
+	v_outcome("MADV_DONTNEED of private memory", madvise(p, V_MIB, MADV_DONTNEED) == 0);
+	v_ok(v_holds(p, V_MIB, 0), "reads zero");
+	munmap(p, 4 * V_MIB);
+	return arg;
+}
+
+static void with_a_thread(void)
+{
+	pthread_t thread;
+
+	v_outcome("thread", pthread_create(&thread, NULL, remap_in_thread, NULL) == 0);
+	pthread_join(thread, NULL);
+}
+
 static void resize(void)
 {
 	char *p = map(lengths[1]);
@@ -140,6 +197,9 @@ int main(void)
 	advice();
 	cuts();
 	resize();
+	reuse();
+	nonsense();
+	with_a_thread();
 	across_fork();
 	return v_done();
 }

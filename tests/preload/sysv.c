@@ -66,6 +66,7 @@ static void keys(void)
 	p = shmat(id, NULL, 0);
 	v_outcome("at a misaligned address", shmat(id, p + 1, 0) != (void *)-1);
 	v_outcome("over another map", shmat(id, p, 0) != (void *)-1);
+	v_outcome("SHM_REMAP of nothing", shmat(id, NULL, SHM_REMAP) != (void *)-1);
 	v_outcome("detach", shmdt(p) == 0);
 	v_outcome("detach again", shmdt(p) == 0);
 	v_outcome("remove", shmctl(id, IPC_RMID, NULL) == 0);
@@ -91,6 +92,7 @@ static void chosen_address(void)
 	v_outcome("rounded down", shmat(id, wanted + 32 * V_MIB + 5, SHM_RND) != (void *)-1);
 	v_ok(v_stamped(wanted + 32 * V_MIB, length, 31), "both show the same");
 	v_outcome("detach", shmdt(wanted) == 0);
+	v_outcome("munmap of a part", munmap(wanted + 34 * V_MIB, 2 * V_MIB) == 0);
 	v_outcome("detach the second", shmdt(wanted + 32 * V_MIB) == 0);
 	shmctl(id, IPC_RMID, NULL);
 }

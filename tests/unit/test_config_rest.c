@@ -147,7 +147,8 @@ START_TEST(echo_shows_the_defaults)
 	pl_config_echo(&config, show);
 	ck_assert_str_eq(echoed,
 			 "BACKEND=auto\nPAGE_SIZE=auto\nSEGMENTS=heap,mmap,bss,shared,shm,tmpfs\n"
-			 "MAX_BYTES=0\nKEEP_FREE=0\nPOPULATE=auto\nMIN_SIZE=2097152\nEXE=\n"
+			 "MAX_BYTES=0\nKEEP_FREE=0\nHUGETLBFS=\nPOPULATE=auto\n"
+			 "MIN_SIZE=2097152\nEXE=\n"
 			 "CHILDREN=yes\nREPORT=\nREPORT_FORMAT=text\nLOG=warn\nSTRICT=no\n");
 }
 END_TEST

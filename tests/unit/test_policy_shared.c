@@ -141,9 +141,6 @@ START_TEST(why_sysv_is_not_on_a_pool)
 	check_one_pool(&request, 0, PL_REASON_POOL_EMPTY);
 	request.pools[1].available = 1280;
 	check_one_pool(&request, 2 * PL_MIB, PL_REASON_POOL);
-	request.pools[1].limited = true;
-	check_one_pool(&request, 0, PL_REASON_POOL_LIMITED);
-	request.pools[1].limited = false;
 	config.max_bytes = PL_GIB;
 	check_one_pool(&request, 0, PL_REASON_POOL_QUOTA);
 	strcpy(config.hugetlbfs, "/mnt");

@@ -10,6 +10,7 @@ gib=1073741824
 gib2=2147483648
 rest2=536870912  # what is left of it, in 2M pages
 plain=2684358656 # all of it in 4K pages
+groups=/sys/fs/cgroup
 
 cases_full()
 {
@@ -52,7 +53,7 @@ cases_sysv()
 		report_is_true
 		run "a SysV segment of 2.5G, $with" shm $giant check write fork sizes
 		sizes "4=$plain"
-		reason "pool-empty=1"
+		reason "pool-empty=1" # three 1G pages, or 1281 2M pages
 		report_is_true
 	done
 	with=
@@ -174,18 +175,18 @@ together()
 	limit_to "$1" "$unlimited"
 }
 
-# Refused pages are not asked for again in smaller numbers or sizes.
+# What a group leaves is read beforehand: the rest is on smaller pages.
 cases_of_group()
 {
 	for file in "$1" "$2"; do
-		limited "$file" $((gib - 4096)) "4=$plain"
-		limited "$file" $gib "4=$plain"
+		limited "$file" $((gib - 4096)) "2048=629145600 4=$((plain - 629145600))"
+		limited "$file" $gib "1048576=$gib 2048=629145600 4=$((plain - gib - 629145600))"
 		limited "$file" $gib2 "1048576=$gib2 2048=$rest2 4=4096"
 		together "$file"
 	done
 	for file in "$3" "$4"; do
 		limited "$file" 0 "1048576=$gib2 4=$((plain - gib2))"
-		limited "$file" 2097152 "1048576=$gib2 4=$((plain - gib2))"
+		limited "$file" 2097152 "1048576=$gib2 2048=2097152 4=$((plain - gib2 - 2097152))"
 		limited "$file" $rest2 "1048576=$gib2 2048=$rest2 4=4096"
 	done
 }
@@ -196,37 +197,40 @@ cases_v2()
 	version=v2
 	unlimited=max
 	name=v2
-	mount -t cgroup2 none /group
-	if ! echo +hugetlb >/group/cgroup.subtree_control; then
+	mount -t cgroup2 none $groups
+	if ! echo +hugetlb >$groups/cgroup.subtree_control; then
 		result no "the hugetlb controller"
-		umount /group
+		umount $groups
 		return
 	fi
-	group=/group/limited
+	group=$groups/limited
 	mkdir $group
 	cases_of_group hugetlb.1GB.max hugetlb.1GB.rsvd.max hugetlb.2MB.max hugetlb.2MB.rsvd.max
 	rmdir $group
 	group=
-	echo -hugetlb >/group/cgroup.subtree_control
-	umount /group
+	echo -hugetlb >$groups/cgroup.subtree_control
+	umount $groups
 }
 
 cases_v1()
 {
 	version=v1
 	unlimited=-1
+	mount -t tmpfs none $groups
+	mkdir $groups/hugetlb
 	for try in 1 2 3 4 5 6 7 8 9 10; do
-		mount -t cgroup -o hugetlb none /group 2>/dev/null && break
+		mount -t cgroup -o hugetlb none $groups/hugetlb 2>/dev/null && break
 		[ "$try" -lt 10 ] || { skip "cgroup v1" "this kernel has none"; return; }
 		sleep 1
 	done
-	group=/group/limited
+	group=$groups/hugetlb/limited
 	mkdir $group
 	cases_of_group hugetlb.1GB.limit_in_bytes hugetlb.1GB.rsvd.limit_in_bytes \
 		hugetlb.2MB.limit_in_bytes hugetlb.2MB.rsvd.limit_in_bytes
 	rmdir $group
 	group=
-	umount /group
+	umount $groups/hugetlb
+	umount $groups
 }
 
 name=machine
