@@ -7,11 +7,13 @@
 
 # What configure, the victims and the tests of tests/preload need.
 native_packages='
-	binutils check gcc jq libc6-dev libjansson-dev make pkg-config procps python3-minimal strace'
+	binutils check gcc jq libc6-dev libjansson-dev libsmartcols-dev make
+	pkg-config procps python3-minimal strace'
 # check:arm64 brings the libcheck to link with, and the arm64 libc that qemu runs on. It is for this
 # that aarch64 has a chroot: the machine's own dpkg is not given a second architecture.
 cross_packages='
-	check:arm64 gcc-aarch64-linux-gnu libc6-dev:arm64 libjansson-dev:arm64 make pkg-config qemu-user'
+	check:arm64 gcc-aarch64-linux-gnu libc6-dev:arm64 libjansson-dev:arm64
+	libsmartcols-dev:arm64 make pkg-config qemu-user'
 
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
