@@ -18,11 +18,11 @@
 #include "report/counters.h"
 
 /* Lifted when at least one page in two is in use. st_blocks counts 512 bytes (stat(2)). */
-enum { DENSE_SHARE = 2, BLOCK_BYTES = 512 };
+enum { DENSE_SHARE = 2, ROOM_SHARE = 4, BLOCK_BYTES = 512 };
 
 typedef struct {
 	struct stat status;
-	bool is_limited;
+	off_t room; /* bytes that the mount has left */
 } file_t;
 
 /* A regular file on tmpfs. Devices in /dev may lie on one as well, and are none. */
@@ -33,7 +33,9 @@ static bool read_file(int fd, file_t *ret_file)
 	if (pl_sys_fstat(fd, &ret_file->status) || !S_ISREG(ret_file->status.st_mode) ||
 	    pl_syscall6(SYS_fstatfs, fd, (long)&mount, 0, 0, 0, 0) || mount.f_type != TMPFS_MAGIC)
 		return false;
-	ret_file->is_limited = mount.f_blocks != 0; /* size= of the mount */
+	/* Without size= the mount reports no blocks. */
+	ret_file->room = mount.f_blocks ? (off_t)(mount.f_bfree * (uint64_t)mount.f_bsize)
+					: INT64_MAX;
 	return true;
 }
 
@@ -81,14 +83,14 @@ static long map_there(const pl_request_t *request, int fd, off_t offset)
 
 /* Whether most of the file up to `end` has memory already (written, or allocated by fallocate, as
  * far as a count of blocks can tell: nothing says where they are). Lifting fills the holes, which
- * st_blocks would show to others: so no sparse file is lifted, and on a mount with a limit none
- * with holes, as others could lack what it takes. */
+ * st_blocks would show to others: so no sparse file is lifted, and none whose holes would take
+ * much of what the mount has left for others. */
 static bool is_dense(const file_t *file, off_t end)
 {
 	off_t allocated = file->status.st_blocks * BLOCK_BYTES;
 
-	if (file->is_limited)
-		return allocated >= end;
+	if (end - allocated > file->room / ROOM_SHARE)
+		return false;
 	return pl_context.config.populate == PL_POPULATE_EAGER || allocated * DENSE_SHARE >= end;
 }
 
