@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What was placed and is still mapped: a sorted array of disjoint segments. Transparent huge pages
- * need it for the report and for a few decisions only, never for correctness.
+ * need it for the report and for a few decisions only. For hugetlb pages it decides what calls that
+ * cut them do: a shared map that cannot be entered here is not put on them.
  */
 #ifndef PL_REGISTRY_REGISTRY_H
 #define PL_REGISTRY_REGISTRY_H
@@ -19,7 +20,7 @@ typedef struct {
 	pl_kind_t kind;
 	pl_reason_t reason;
 	size_t hugetlb_page; /* bytes of the hugetlb pages that it consists of; 0 = none */
-	pl_range_t whole;    /* with hugetlb pages: all that the program got by its call */
+	pl_range_t whole;    /* shared memory: all that the program got by its call */
 } pl_segment_t;
 
 /* What a reader in another process needs. `changes` is odd while the array is being changed: read
